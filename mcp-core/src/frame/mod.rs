@@ -1,0 +1,1 @@
+//! Byte stream to messages.
