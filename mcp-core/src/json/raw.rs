@@ -1,0 +1,271 @@
+//! Checked values: spans of the input, taken apart only on demand.
+
+use core::fmt;
+use core::iter::FusedIterator;
+
+use super::error::Error;
+use super::number::Number;
+use super::skip_whitespace;
+use super::text::{JsonStr, skip_string};
+use super::token::{DEFAULT_DEPTH, Tokenizer};
+
+/// The six kinds of JSON values (RFC 8259, section 3).
+#[expect(clippy::exhaustive_enums, reason = "the set is closed by the RFC")]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A [`Number`].
+    Number,
+    /// A [`JsonStr`].
+    String,
+    /// An [`Array`].
+    Array,
+    /// An [`Object`].
+    Object,
+}
+
+impl Kind {
+    /// The kind of values that begin with `byte`.
+    #[inline]
+    pub(super) const fn of(byte: u8) -> Option<Self> {
+        Some(match byte {
+            b'n' => Self::Null,
+            b't' | b'f' => Self::Bool,
+            b'-' | b'0'..=b'9' => Self::Number,
+            b'"' => Self::String,
+            b'[' => Self::Array,
+            b'{' => Self::Object,
+            _ => return None,
+        })
+    }
+}
+
+/// A checked JSON value: a span of the input known to be one valid value (grammar, UTF-8, depth), without surrounding
+/// whitespace.
+///
+/// Equality is that of the text: `1.0` and `1` differ, and so do `{"a":1}` and `{ "a": 1 }`.
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
+pub struct RawJson<'b>(&'b str);
+
+impl<'b> RawJson<'b> {
+    /// Checks that `bytes` are one JSON document, at most [`DEFAULT_DEPTH`] deep.
+    ///
+    /// # Errors
+    ///
+    /// The first fault and where it is.
+    pub fn parse(bytes: &'b [u8]) -> Result<Self, Error> {
+        Self::parse_with_depth(bytes, DEFAULT_DEPTH)
+    }
+
+    /// Checks that `bytes` are one JSON document, at most `depth` deep; see [`Tokenizer::with_depth`].
+    ///
+    /// # Errors
+    ///
+    /// The first fault and where it is.
+    pub fn parse_with_depth(bytes: &'b [u8], depth: usize) -> Result<Self, Error> {
+        let mut tokens = Tokenizer::with_depth(bytes, depth);
+        let value = tokens.value()?;
+        tokens.end()?;
+        Ok(value)
+    }
+
+    /// `text` is one checked value without surrounding whitespace.
+    #[inline]
+    pub(super) const fn new(text: &'b str) -> Self {
+        Self(text)
+    }
+
+    /// The value as written.
+    #[inline]
+    #[must_use]
+    pub const fn as_str(self) -> &'b str {
+        self.0
+    }
+
+    /// The value as written.
+    #[inline]
+    #[must_use]
+    pub const fn as_bytes(self) -> &'b [u8] {
+        self.0.as_bytes()
+    }
+
+    /// What it is.
+    #[inline]
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        self.as_bytes()
+            .first()
+            .copied()
+            .and_then(Kind::of)
+            .unwrap_or(Kind::Null)
+    }
+
+    /// Whether it is `null`.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The value, if it is `true` or `false`.
+    #[must_use]
+    pub fn as_bool(self) -> Option<bool> {
+        (self.kind() == Kind::Bool).then_some(self.0 == "true")
+    }
+
+    /// The string, if it is one. Looks through it once for escape sequences.
+    #[must_use]
+    pub fn as_string(self) -> Option<JsonStr<'b>> {
+        let text = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        Some(JsonStr::new(
+            text,
+            memchr::memchr(b'\\', text.as_bytes()).is_some(),
+        ))
+    }
+
+    /// The number, if it is one.
+    #[must_use]
+    pub fn as_number(self) -> Option<Number<'b>> {
+        (self.kind() == Kind::Number).then_some(Number::new(self.0))
+    }
+
+    /// The members, if it is an object.
+    #[must_use]
+    pub fn as_object(self) -> Option<Object<'b>> {
+        Some(Object {
+            rest: self.0.strip_prefix('{')?.strip_suffix('}')?,
+        })
+    }
+
+    /// The elements, if it is an array.
+    #[must_use]
+    pub fn as_array(self) -> Option<Array<'b>> {
+        Some(Array {
+            rest: self.0.strip_prefix('[')?.strip_suffix(']')?,
+        })
+    }
+}
+
+impl fmt::Debug for RawJson<'_> {
+    /// The value as written, cut after about 64 bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 64;
+        if self.0.len() <= SHOWN {
+            return f.write_str(self.0);
+        }
+        let shown = (0..=SHOWN)
+            .rev()
+            .find_map(|end| self.0.get(..end))
+            .unwrap_or_default();
+        write!(f, "{shown}... ({} bytes)", self.0.len())
+    }
+}
+
+/// The members of an object, in order, duplicates included.
+#[derive(Clone)]
+#[must_use]
+pub struct Object<'b> {
+    /// From just after `{` or a value to just before the closing `}`.
+    rest: &'b str,
+}
+
+impl<'b> Iterator for Object<'b> {
+    type Item = (JsonStr<'b>, RawJson<'b>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.rest.as_bytes();
+        let quote = next_start(bytes)?;
+        let name = skip_string(bytes, quote + 1)?;
+        let colon = skip_whitespace(bytes, name.end);
+        let start = skip_whitespace(bytes, colon + 1);
+        let end = skip_value(bytes, start)?;
+        let item = (
+            JsonStr::new(self.rest.get(quote + 1..name.end - 1)?, name.escaped),
+            RawJson::new(self.rest.get(start..end)?),
+        );
+        self.rest = self.rest.get(end..)?;
+        Some(item)
+    }
+}
+
+impl FusedIterator for Object<'_> {}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.clone()).finish()
+    }
+}
+
+/// The elements of an array, in order.
+#[derive(Clone)]
+#[must_use]
+pub struct Array<'b> {
+    /// From just after `[` or a value to just before the closing `]`.
+    rest: &'b str,
+}
+
+impl<'b> Iterator for Array<'b> {
+    type Item = RawJson<'b>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.rest.as_bytes();
+        let start = next_start(bytes)?;
+        let end = skip_value(bytes, start)?;
+        let item = RawJson::new(self.rest.get(start..end)?);
+        self.rest = self.rest.get(end..)?;
+        Some(item)
+    }
+}
+
+impl FusedIterator for Array<'_> {}
+
+impl fmt::Debug for Array<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+/// Where the next member or element begins, past the comma if there is one. `None` if nothing is left.
+fn next_start(bytes: &[u8]) -> Option<usize> {
+    let mut at = skip_whitespace(bytes, 0);
+    if bytes.get(at) == Some(&b',') {
+        at = skip_whitespace(bytes, at + 1);
+    }
+    (at < bytes.len()).then_some(at)
+}
+
+/// Finds the end of a checked value that begins at `at`: strings are passed over, brackets are counted, the rest is not
+/// looked at. `None` only if the value has not been checked.
+fn skip_value(bytes: &[u8], mut at: usize) -> Option<usize> {
+    match bytes.get(at)? {
+        b'"' => return Some(skip_string(bytes, at + 1)?.end),
+        b'{' | b'[' => {}
+        _ => {
+            let scalar = bytes
+                .get(at..)?
+                .iter()
+                .position(|byte| matches!(byte, b',' | b'}' | b']' | ..=b' '));
+            return Some(scalar.map_or(bytes.len(), |len| at + len));
+        }
+    }
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => {
+                at = skip_string(bytes, at + 1)?.end;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}

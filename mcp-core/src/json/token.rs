@@ -1,0 +1,486 @@
+//! The pull tokenizer: the one pass that checks everything.
+
+use core::fmt;
+use core::str;
+
+use super::error::{Error, ErrorKind};
+use super::number::number_end;
+use super::raw::{Kind, RawJson};
+use super::skip_whitespace;
+use super::text::{JsonStr, scan_string};
+
+/// How many arrays and objects may be open at once, unless told otherwise.
+pub const DEFAULT_DEPTH: usize = 128;
+
+/// The most arrays and objects that may be open at once: each takes one bit in the [`Tokenizer`], 64 bytes in all.
+pub const MAX_DEPTH: usize = 512;
+
+/// Reads one JSON document piece by piece, the caller deciding which containers to enter and which values to take
+/// whole.
+///
+/// Everything passed over is checked, so a document has been found valid when [`end`](Self::end) returns `Ok`. An error
+/// is final: after it every call gives [`ErrorKind::Misplaced`]. The exceptions are [`ErrorKind::ExpectedObject`] and
+/// [`ErrorKind::ExpectedArray`], after which the value is still there to be read another way. So is a call that fits
+/// the document but not the place (a member when an array is open, a second value without asking for the next element)
+/// `Misplaced` too, never a wrong answer.
+///
+/// ```
+/// use mcp_core::json::Tokenizer;
+///
+/// let mut tokens = Tokenizer::new(br#"{"id": 7, "params": {"name": "echo"}}"#);
+/// let mut id = None;
+/// tokens.begin_object()?;
+/// while let Some(name) = tokens.next_member()? {
+///     let value = tokens.value()?;
+///     if name == "id" {
+///         id = value.as_number().and_then(|number| number.as_i64());
+///     }
+/// }
+/// tokens.end()?;
+/// assert_eq!(id, Some(7));
+/// # Ok::<(), mcp_core::json::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tokenizer<'b> {
+    bytes: &'b [u8],
+    /// `bytes` up to the first that is not UTF-8. Only strings can go past its end without another fault, and slicing
+    /// it is how that is noticed.
+    text: &'b str,
+    /// Whether the bytes after `text` are the beginning of a character, cut off by the end of the input.
+    cut: bool,
+    at: usize,
+    due: Due,
+    open: Nesting,
+}
+
+/// What may be asked for next.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Due {
+    Value,
+    /// The first member or element of a container, or its end.
+    First,
+    /// What follows a value: more, or the end of the container or of the document.
+    Next,
+    /// Nothing, after an error.
+    Nothing,
+}
+
+impl<'b> Tokenizer<'b> {
+    /// A tokenizer for the document in `bytes`, at most [`DEFAULT_DEPTH`] deep.
+    #[must_use]
+    pub fn new(bytes: &'b [u8]) -> Self {
+        Self::with_depth(bytes, DEFAULT_DEPTH)
+    }
+
+    /// A tokenizer for the document in `bytes`, at most `depth` or [`MAX_DEPTH`] deep, whichever is less. With 0 only
+    /// strings, numbers and literals are accepted.
+    #[must_use]
+    pub fn with_depth(bytes: &'b [u8], depth: usize) -> Self {
+        let (text, cut) = match str::from_utf8(bytes) {
+            Ok(text) => (text, false),
+            Err(error) => valid_part(bytes, error),
+        };
+        Self {
+            bytes,
+            text,
+            cut,
+            at: 0,
+            due: Due::Value,
+            open: Nesting::new(depth),
+        }
+    }
+
+    /// How many bytes have been read.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Enters the object that comes next.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ExpectedObject`] if it is another value, [`ErrorKind::TooDeep`], or what is wrong with the text.
+    pub fn begin_object(&mut self) -> Result<(), Error> {
+        self.begin(Kind::Object, ErrorKind::ExpectedObject)
+    }
+
+    /// Enters the array that comes next.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ExpectedArray`] if it is another value, [`ErrorKind::TooDeep`], or what is wrong with the text.
+    pub fn begin_array(&mut self) -> Result<(), Error> {
+        self.begin(Kind::Array, ErrorKind::ExpectedArray)
+    }
+
+    fn begin(&mut self, wanted: Kind, otherwise: ErrorKind) -> Result<(), Error> {
+        if self.peek()? != wanted {
+            return Err(Error::new(otherwise, self.at));
+        }
+        if !self.open.push(wanted == Kind::Object) {
+            return Err(self.fault(Error::new(ErrorKind::TooDeep, self.at)));
+        }
+        self.at += 1;
+        self.due = Due::First;
+        Ok(())
+    }
+
+    /// Reads the next member's name and the colon: its value is to be read next. `None` if the object ends here, which
+    /// leaves it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, or [`ErrorKind::Misplaced`] if the innermost open value is not an object or a value
+    /// is due.
+    #[inline]
+    pub fn next_member(&mut self) -> Result<Option<JsonStr<'b>>, Error> {
+        if !self.open.is_object() {
+            return Err(self.misplaced());
+        }
+        let start = match self.next(b'}', ErrorKind::ExpectedCommaOrBrace) {
+            Ok(Some(start)) => start,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(self.fault(error)),
+        };
+        let name = match scan_name(self.bytes, start) {
+            Ok(name) => name,
+            Err(error) => return Err(self.fault(error)),
+        };
+        match self.text.get(start + 1..name.end - 1) {
+            Some(raw) => {
+                self.at = name.value;
+                self.due = Due::Value;
+                Ok(Some(JsonStr::new(raw, name.escaped)))
+            }
+            None => Err(self.bad_utf8()),
+        }
+    }
+
+    /// Goes to the next element of an array, whose value is to be read next. `false` if the array ends here, which
+    /// leaves it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, or [`ErrorKind::Misplaced`] if the innermost open value is not an array or a value
+    /// is due.
+    #[inline]
+    pub fn next_element(&mut self) -> Result<bool, Error> {
+        if !self.open.is_array() {
+            return Err(self.misplaced());
+        }
+        match self.next(b']', ErrorKind::ExpectedCommaOrBracket) {
+            Ok(Some(start)) => {
+                self.at = start;
+                self.due = Due::Value;
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(error) => Err(self.fault(error)),
+        }
+    }
+
+    /// Where the next member or element begins. `None` if the container ends, which leaves it.
+    #[inline(always)]
+    fn next(&mut self, close: u8, otherwise: ErrorKind) -> Result<Option<usize>, Error> {
+        let at = skip_whitespace(self.bytes, self.at);
+        let byte = self.bytes.get(at).copied();
+        match self.due {
+            Due::Value | Due::Nothing => return Err(Error::new(ErrorKind::Misplaced, self.at)),
+            Due::First | Due::Next if byte == Some(close) => {
+                self.open.pop();
+                self.at = at + 1;
+                self.due = Due::Next;
+                return Ok(None);
+            }
+            Due::First => return Ok(Some(at)),
+            Due::Next => {}
+        }
+        match byte {
+            Some(b',') => Ok(Some(skip_whitespace(self.bytes, at + 1))),
+            _ => Err(unexpected(self.bytes, at, otherwise)),
+        }
+    }
+
+    /// Reads the value that comes next, whole.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, or [`ErrorKind::Misplaced`] if no value is due.
+    #[inline]
+    pub fn value(&mut self) -> Result<RawJson<'b>, Error> {
+        if self.due != Due::Value {
+            return Err(self.misplaced());
+        }
+        let start = skip_whitespace(self.bytes, self.at);
+        let end = match value_end(self.bytes, start, &mut self.open) {
+            Ok(end) => end,
+            Err(error) => return Err(self.fault(error)),
+        };
+        match self.text.get(start..end) {
+            Some(text) => {
+                self.at = end;
+                self.due = Due::Next;
+                Ok(RawJson::new(text))
+            }
+            None => Err(self.bad_utf8()),
+        }
+    }
+
+    /// The kind of the value that comes next, as its first byte tells.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ExpectedValue`] or [`ErrorKind::UnexpectedEnd`] if there is none, [`ErrorKind::Misplaced`] if none
+    /// is due.
+    pub fn peek(&mut self) -> Result<Kind, Error> {
+        if self.due != Due::Value {
+            return Err(self.misplaced());
+        }
+        self.at = skip_whitespace(self.bytes, self.at);
+        match self.bytes.get(self.at).copied().and_then(Kind::of) {
+            Some(kind) => Ok(kind),
+            None => Err(self.fault(unexpected(self.bytes, self.at, ErrorKind::ExpectedValue))),
+        }
+    }
+
+    /// Checks that the document is complete and that only whitespace follows it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::TrailingData`], [`ErrorKind::UnexpectedEnd`] if the input ends where something is due, or
+    /// [`ErrorKind::Misplaced`] if more of the document is there to be read.
+    pub fn end(&mut self) -> Result<(), Error> {
+        let at = skip_whitespace(self.bytes, self.at);
+        let complete = self.due == Due::Next && self.open.depth == 0;
+        match (complete, at == self.bytes.len()) {
+            (true, true) => {
+                self.at = at;
+                Ok(())
+            }
+            (true, false) => Err(self.fault(Error::new(ErrorKind::TrailingData, at))),
+            (false, true) if self.due != Due::Nothing => {
+                Err(self.fault(Error::new(ErrorKind::UnexpectedEnd, at)))
+            }
+            (false, _) => Err(self.misplaced()),
+        }
+    }
+
+    #[cold]
+    fn misplaced(&mut self) -> Error {
+        self.fault(Error::new(ErrorKind::Misplaced, self.at))
+    }
+
+    #[cold]
+    fn bad_utf8(&mut self) -> Error {
+        self.fault(Error::new(ErrorKind::BadUtf8, self.text.len()))
+    }
+
+    /// Stops the tokenizer. Bytes before the fault that are not UTF-8 are the first fault, unless they can be the last
+    /// character of an input that ended too early.
+    #[cold]
+    fn fault(&mut self, error: Error) -> Error {
+        self.due = Due::Nothing;
+        let valid = self.text.len();
+        if error.offset > valid && !(self.cut && error.kind == ErrorKind::UnexpectedEnd) {
+            return Error::new(ErrorKind::BadUtf8, valid);
+        }
+        error
+    }
+}
+
+impl fmt::Debug for Tokenizer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokenizer")
+            .field("at", &self.at)
+            .field("len", &self.bytes.len())
+            .field("depth", &self.open.depth)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The text before the first byte that is not UTF-8, and whether what follows is a character cut off.
+#[cold]
+fn valid_part(bytes: &[u8], error: str::Utf8Error) -> (&str, bool) {
+    let valid = bytes
+        .get(..error.valid_up_to())
+        .and_then(|bytes| str::from_utf8(bytes).ok());
+    (valid.unwrap_or_default(), error.error_len().is_none())
+}
+
+/// The error for a byte that cannot be at `at`, or for the end of the input there.
+#[cold]
+fn unexpected(bytes: &[u8], at: usize, kind: ErrorKind) -> Error {
+    if at < bytes.len() {
+        Error::new(kind, at)
+    } else {
+        Error::new(ErrorKind::UnexpectedEnd, at)
+    }
+}
+
+/// A member's name and the colon after it.
+struct Name {
+    /// The position after the closing quote.
+    end: usize,
+    /// The position of the value.
+    value: usize,
+    escaped: bool,
+}
+
+/// Checks the name at `at` and the colon.
+#[inline(always)]
+fn scan_name(bytes: &[u8], at: usize) -> Result<Name, Error> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(unexpected(bytes, at, ErrorKind::ExpectedName));
+    }
+    let name = scan_string(bytes, at + 1)?;
+    let colon = skip_whitespace(bytes, name.end);
+    if bytes.get(colon) != Some(&b':') {
+        return Err(unexpected(bytes, colon, ErrorKind::ExpectedColon));
+    }
+    Ok(Name {
+        end: name.end,
+        value: skip_whitespace(bytes, colon + 1),
+        escaped: name.escaped,
+    })
+}
+
+/// Checks one whole value that begins at `at` and returns the position after it. UTF-8 is not looked at.
+fn value_end(bytes: &[u8], mut at: usize, open: &mut Nesting) -> Result<usize, Error> {
+    let outside = open.depth;
+    loop {
+        // A value begins at `at`.
+        match bytes.get(at) {
+            Some(b'"') => at = scan_string(bytes, at + 1)?.end,
+            Some(b'{') => {
+                if !open.push(true) {
+                    return Err(Error::new(ErrorKind::TooDeep, at));
+                }
+                at = skip_whitespace(bytes, at + 1);
+                if bytes.get(at) != Some(&b'}') {
+                    at = scan_name(bytes, at)?.value;
+                    continue;
+                }
+                open.pop();
+                at += 1;
+            }
+            Some(b'[') => {
+                if !open.push(false) {
+                    return Err(Error::new(ErrorKind::TooDeep, at));
+                }
+                at = skip_whitespace(bytes, at + 1);
+                if bytes.get(at) != Some(&b']') {
+                    continue;
+                }
+                open.pop();
+                at += 1;
+            }
+            Some(b'-' | b'0'..=b'9') => at = number_end(bytes, at)?,
+            Some(b't') => at = literal_end(bytes, at, b"true")?,
+            Some(b'f') => at = literal_end(bytes, at, b"false")?,
+            Some(b'n') => at = literal_end(bytes, at, b"null")?,
+            Some(_) | None => return Err(unexpected(bytes, at, ErrorKind::ExpectedValue)),
+        }
+        // A value ends at `at`, and perhaps some containers with it.
+        loop {
+            if open.depth == outside {
+                return Ok(at);
+            }
+            at = skip_whitespace(bytes, at);
+            let (close, otherwise) = if open.is_object() {
+                (b'}', ErrorKind::ExpectedCommaOrBrace)
+            } else {
+                (b']', ErrorKind::ExpectedCommaOrBracket)
+            };
+            match bytes.get(at) {
+                Some(b',') => break,
+                Some(&byte) if byte == close => {
+                    open.pop();
+                    at += 1;
+                }
+                Some(_) | None => return Err(unexpected(bytes, at, otherwise)),
+            }
+        }
+        at = skip_whitespace(bytes, at + 1);
+        if open.is_object() {
+            at = scan_name(bytes, at)?.value;
+        }
+    }
+}
+
+#[inline(always)]
+fn literal_end<const N: usize>(bytes: &[u8], at: usize, word: &[u8; N]) -> Result<usize, Error> {
+    if bytes.get(at..at + N) == Some(word) {
+        Ok(at + N)
+    } else {
+        Err(bad_literal(bytes, at, word))
+    }
+}
+
+#[cold]
+fn bad_literal(bytes: &[u8], at: usize, word: &[u8]) -> Error {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let same = rest
+        .iter()
+        .zip(word)
+        .take_while(|(byte, wanted)| byte == wanted)
+        .count();
+    unexpected(bytes, at + same, ErrorKind::BadLiteral)
+}
+
+/// Which containers are open: a stack of bits, set for an object and clear for an array.
+#[derive(Clone)]
+struct Nesting {
+    depth: usize,
+    limit: usize,
+    /// The innermost levels, the last one in the lowest bit; a word's worth at most.
+    inner: u64,
+    /// The levels outside those, a full word each; the first word is those outside all, none.
+    outer: [u64; MAX_DEPTH / LEVELS],
+}
+
+/// Levels in a word.
+const LEVELS: usize = u64::BITS as usize;
+
+impl Nesting {
+    fn new(limit: usize) -> Self {
+        Self {
+            depth: 0,
+            limit: limit.min(MAX_DEPTH),
+            inner: 0,
+            outer: [0; MAX_DEPTH / LEVELS],
+        }
+    }
+
+    /// `false` if that is one level too many.
+    #[inline(always)]
+    fn push(&mut self, object: bool) -> bool {
+        if self.depth >= self.limit {
+            return false;
+        }
+        if self.depth.is_multiple_of(LEVELS) {
+            self.outer[self.depth / LEVELS] = self.inner;
+        }
+        self.inner = self.inner << 1 | u64::from(object);
+        self.depth += 1;
+        true
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        self.inner >>= 1;
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth.is_multiple_of(LEVELS) {
+            self.inner = self.outer[self.depth / LEVELS];
+        }
+    }
+
+    #[inline(always)]
+    fn is_object(&self) -> bool {
+        self.inner & 1 == 1
+    }
+
+    fn is_array(&self) -> bool {
+        self.depth > 0 && !self.is_object()
+    }
+}

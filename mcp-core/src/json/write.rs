@@ -1,0 +1,371 @@
+//! Structure to text: compact JSON at the end of the caller's buffer.
+
+use alloc::vec::Vec;
+use core::fmt::{self, Write as _};
+
+use super::raw::RawJson;
+use crate::scan;
+
+/// Where a [`Writer`] appends.
+pub trait Sink {
+    /// Appends all of `bytes`, or nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] if there is no room for all of them.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Full>;
+
+    /// How many bytes there are, those from before included.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Keeps the first `len` bytes. Does nothing if there are no more.
+    fn truncate(&mut self, len: usize);
+}
+
+/// Never full: it grows.
+impl Sink for Vec<u8> {
+    #[inline]
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn truncate(&mut self, len: usize) {
+        self.truncate(len);
+    }
+}
+
+/// Full after `N` bytes.
+impl<const N: usize> Sink for heapless::Vec<u8, N> {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {
+        self.extend_from_slice(bytes).map_err(|_| Full)
+    }
+
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.truncate(len);
+    }
+}
+
+/// A [`Sink`] had no room.
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "sinks outside this crate make it, and there is nothing to add"
+)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Full;
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no room left in the output buffer")
+    }
+}
+
+impl core::error::Error for Full {}
+
+/// Appends one JSON value, compactly, to a [`Sink`].
+///
+/// The writer puts in the commas; the caller sees to it that what begins also ends and that values in objects come
+/// after a [`key`](Self::key). It never writes a line end, so the value is one line whatever it holds.
+///
+/// Once the sink is full nothing more is appended, and [`finish`](Self::finish) says so and takes back what was. A
+/// writer dropped without `finish` leaves what it appended.
+///
+/// ```
+/// use mcp_core::json::Writer;
+///
+/// let mut out = Vec::new();
+/// let mut json = Writer::new(&mut out);
+/// json.begin_object();
+/// json.key("id");
+/// json.integer(7);
+/// json.key("names");
+/// json.begin_array();
+/// json.string("a \"b\"");
+/// json.end_array();
+/// json.end_object();
+/// assert_eq!(json.finish(), Ok(33));
+/// assert_eq!(out, br#"{"id":7,"names":["a \"b\""]}"#);
+/// ```
+pub struct Writer<'o, S: Sink + ?Sized> {
+    sink: &'o mut S,
+    /// The length of the sink at the start.
+    start: usize,
+    /// Whether a value has ended where the next one begins.
+    comma: bool,
+    full: bool,
+}
+
+/// A place to go back to, see [`Writer::rollback`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    len: usize,
+    comma: bool,
+    full: bool,
+}
+
+impl<'o, S: Sink + ?Sized> Writer<'o, S> {
+    /// A writer that appends to what `sink` already has.
+    #[inline]
+    pub fn new(sink: &'o mut S) -> Self {
+        let start = sink.len();
+        Self {
+            sink,
+            start,
+            comma: false,
+            full: false,
+        }
+    }
+
+    /// Remembers this place.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            len: self.sink.len(),
+            comma: self.comma,
+            full: self.full,
+        }
+    }
+
+    /// Goes back to a place marked before, taking back all that was written since, a [`Full`] included.
+    pub fn rollback(&mut self, mark: Mark) {
+        self.sink.truncate(mark.len.max(self.start));
+        self.comma = mark.comma;
+        self.full = mark.full;
+    }
+
+    /// Ends the writing and returns how many bytes were appended.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] if the sink had no room. It is then as it was before the writer.
+    pub fn finish(self) -> Result<usize, Full> {
+        if self.full {
+            self.sink.truncate(self.start);
+            return Err(Full);
+        }
+        Ok(self.sink.len() - self.start)
+    }
+
+    /// `{`
+    #[inline]
+    pub fn begin_object(&mut self) {
+        self.begin(b"{", b",{");
+    }
+
+    /// `}`
+    #[inline]
+    pub fn end_object(&mut self) {
+        self.append(b"}");
+        self.comma = true;
+    }
+
+    /// `[`
+    #[inline]
+    pub fn begin_array(&mut self) {
+        self.begin(b"[", b",[");
+    }
+
+    /// `]`
+    #[inline]
+    pub fn end_array(&mut self) {
+        self.append(b"]");
+        self.comma = true;
+    }
+
+    /// The name of a member, whose value is to be written next.
+    #[inline]
+    pub fn key(&mut self, name: &str) {
+        self.begin(b"\"", b",\"");
+        self.escape(name);
+        self.append(b"\":");
+    }
+
+    /// A string. Escaped are only `"`, `\` and the control characters (RFC 8259, section 7).
+    #[inline]
+    pub fn string(&mut self, text: &str) {
+        self.begin(b"\"", b",\"");
+        self.escape(text);
+        self.append(b"\"");
+        self.comma = true;
+    }
+
+    /// A string with what `value` displays, without putting it together first.
+    pub fn display(&mut self, value: &(impl fmt::Display + ?Sized)) {
+        self.begin(b"\"", b",\"");
+        // The adapter does not fail. An error can only be one of `value`'s own, and then the text ends early.
+        let _ = write!(Escaped(self), "{value}");
+        self.append(b"\"");
+        self.comma = true;
+    }
+
+    /// A signed integer.
+    #[inline]
+    pub fn integer(&mut self, value: i64) {
+        self.digits(value < 0, value.unsigned_abs());
+    }
+
+    /// An unsigned integer.
+    #[inline]
+    pub fn unsigned(&mut self, value: u64) {
+        self.digits(false, value);
+    }
+
+    /// A number with the fewest digits that read back as `value`, whole numbers without a fraction. JSON has no
+    /// infinities and no NaN: they become `null`.
+    pub fn float(&mut self, value: f64) {
+        /// Whole numbers below this have no exponent: all integers up to here are doubles.
+        const PLAIN: f64 = 9_007_199_254_740_992.0;
+        if !value.is_finite() {
+            return self.null();
+        }
+        self.begin(b"", b",");
+        // The adapter does not fail, nor does the formatting of a float.
+        let _ = if value.abs() < PLAIN && value as i64 as f64 == value {
+            write!(Plain(self), "{value}")
+        } else {
+            // Unlike `Display`, this has an exponent where the zeros would be many.
+            write!(Plain(self), "{value:?}")
+        };
+        self.comma = true;
+    }
+
+    /// `true` or `false`
+    #[inline]
+    pub fn boolean(&mut self, value: bool) {
+        self.fragment(if value { "true" } else { "false" });
+    }
+
+    /// `null`
+    #[inline]
+    pub fn null(&mut self) {
+        self.fragment("null");
+    }
+
+    /// A checked value as it was written, except that line ends between its tokens are left out.
+    pub fn raw(&mut self, value: RawJson<'_>) {
+        self.fragment(value.as_str());
+    }
+
+    /// Text that is already JSON: a value, or one or more members or elements with the commas between them. Nothing if
+    /// it is empty. It is the caller's word that it fits here; only line ends are left out, which valid JSON has nowhere
+    /// but between tokens.
+    pub fn fragment(&mut self, json: &str) {
+        if json.is_empty() {
+            return;
+        }
+        self.begin(b"", b",");
+        let mut rest = json.as_bytes();
+        while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
+            let (line, after) = rest.split_at(at);
+            self.append(line);
+            rest = after.get(1..).unwrap_or_default();
+        }
+        self.append(rest);
+        self.comma = true;
+    }
+
+    /// Begins a value or a name: `first` where nothing came before it, else `next`, the same after a comma.
+    #[inline]
+    fn begin(&mut self, first: &[u8], next: &[u8]) {
+        self.append(if self.comma { next } else { first });
+        self.comma = false;
+    }
+
+    fn digits(&mut self, negative: bool, mut magnitude: u64) {
+        let mut buffer = [0; 20];
+        let mut at = buffer.len();
+        for place in buffer.iter_mut().rev() {
+            // A digit always fits.
+            *place = b'0' + (magnitude % 10) as u8;
+            magnitude /= 10;
+            at -= 1;
+            if magnitude == 0 {
+                break;
+            }
+        }
+        match negative {
+            true => self.begin(b"-", b",-"),
+            false => self.begin(b"", b","),
+        }
+        self.append(buffer.get(at..).unwrap_or_default());
+        self.comma = true;
+    }
+
+    fn escape(&mut self, text: &str) {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut rest = text.as_bytes();
+        loop {
+            let (plain, after) = rest.split_at(scan::string_run(rest).len);
+            self.append(plain);
+            let Some((&byte, after)) = after.split_first() else {
+                return;
+            };
+            match byte {
+                b'"' => self.append(b"\\\""),
+                b'\\' => self.append(b"\\\\"),
+                b'\n' => self.append(b"\\n"),
+                b'\r' => self.append(b"\\r"),
+                b'\t' => self.append(b"\\t"),
+                0x08 => self.append(b"\\b"),
+                0x0c => self.append(b"\\f"),
+                _ => {
+                    let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+                    self.append(&[b'\\', b'u', b'0', b'0', high, low]);
+                }
+            }
+            rest = after;
+        }
+    }
+
+    #[inline]
+    fn append(&mut self, bytes: &[u8]) {
+        if !self.full {
+            self.full = self.sink.append(bytes).is_err();
+        }
+    }
+}
+
+impl<S: Sink + ?Sized> fmt::Debug for Writer<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("start", &self.start)
+            .field("len", &self.sink.len())
+            .field("full", &self.full)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Formatted text into a string.
+struct Escaped<'w, 'o, S: Sink + ?Sized>(&'w mut Writer<'o, S>);
+
+impl<S: Sink + ?Sized> fmt::Write for Escaped<'_, '_, S> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.escape(text);
+        Ok(())
+    }
+}
+
+/// Formatted text as it is.
+struct Plain<'w, 'o, S: Sink + ?Sized>(&'w mut Writer<'o, S>);
+
+impl<S: Sink + ?Sized> fmt::Write for Plain<'_, '_, S> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.append(text.as_bytes());
+        Ok(())
+    }
+}
