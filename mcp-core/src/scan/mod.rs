@@ -1,7 +1,50 @@
-//! Bytes to positions: the searches everything above is built on.
+//! Bytes to positions: the searches everything above is built on. No JSON grammar here.
+//!
+//! Every function is safe for any input and gives the same answer on every machine; only the speed depends on the
+//! instruction set. [`string_run`] is a ladder:
+//!
+//! | rung | where | used |
+//! | --- | --- | --- |
+//! | byte at a time | `tests.rs` | the oracle all others are tested against |
+//! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 16 bytes; targets without a vector unit |
+//! | one vector algorithm | `generic.rs` over `vector.rs` | instantiated by the shells below |
+//! | SSE2 and AVX2, NEON | `x86_64.rs`, `aarch64.rs` | what is compiled in; AVX2 also when feature `std` finds it at run time |
+//!
+//! This is the only module with `unsafe`: vector loads from arrays of the right size, and calls of AVX2 code behind the
+//! check that the CPU has it.
+#![expect(unsafe_code, reason = "vector intrinsics; the whole crate's unsafe code is in this module")]
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod aarch64;
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+))]
+mod generic;
+mod swar;
+#[cfg(test)]
+mod tests;
+#[cfg(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+))]
+mod vector;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod x86_64;
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+use self::aarch64 as kernel;
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+)))]
+use self::swar as kernel;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use self::x86_64 as kernel;
 
 /// The position of the first `\n` in `bytes`.
 #[must_use]
+#[inline]
 pub fn newline(bytes: &[u8]) -> Option<usize> {
     memchr::memchr(b'\n', bytes)
 }
@@ -16,10 +59,35 @@ pub struct StringRun {
     pub ascii: bool,
 }
 
+/// Bytes looked at before the kernel for long runs is called. Member names and most values end within them.
+const HEAD: usize = 16;
+
 /// Measures the run of bytes that stand for themselves inside a JSON string (RFC 8259, section 7): everything up to
 /// the first `"`, `\` or byte below 0x20.
+///
+/// Meant to be called with everything that follows the opening quote, up to the end of the message: bytes after the
+/// run are not touched beyond the vector in which it ends.
 #[must_use]
+#[inline]
 pub fn string_run(bytes: &[u8]) -> StringRun {
-    let len = bytes.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(bytes.len());
-    StringRun { len, ascii: bytes[..len].is_ascii() }
+    let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
+        return swar::string_run(bytes);
+    };
+    let head = kernel::head(head);
+    if head.len < HEAD {
+        return head;
+    }
+    let rest = kernel::string_run(rest);
+    StringRun { len: HEAD + rest.len, ascii: head.ascii && rest.ascii }
+}
+
+/// `bytes` as text, without a copy.
+///
+/// # Errors
+///
+/// The offset of the first byte that does not belong to a well-formed UTF-8 sequence. A sequence cut off by the end of
+/// the input is reported at its first byte.
+#[inline]
+pub fn utf8(bytes: &[u8]) -> Result<&str, usize> {
+    core::str::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }
