@@ -74,7 +74,7 @@ impl<'b> RawJson<'b> {
 
     /// `text` is one checked value without surrounding whitespace.
     #[inline]
-    pub(super) const fn new(text: &'b str) -> Self {
+    pub(crate) const fn new(text: &'b str) -> Self {
         Self(text)
     }
 

@@ -16,7 +16,12 @@ pub(super) unsafe fn string_run<V: Vector<N>, const N: usize>(bytes: &[u8]) -> S
     for group in bytes.as_chunks::<N>().0.as_chunks::<GROUP>().0 {
         // SAFETY: the instruction set is there, as our caller promises.
         let (stopped, group_high) = unsafe {
-            let [a, b, c, d] = [V::load(&group[0]), V::load(&group[1]), V::load(&group[2]), V::load(&group[3])];
+            let [a, b, c, d] = [
+                V::load(&group[0]),
+                V::load(&group[1]),
+                V::load(&group[2]),
+                V::load(&group[3]),
+            ];
             let stops = a.stops().or(b.stops()).or(c.stops().or(d.stops()));
             (stops.high_bits() != 0, a.or(b).or(c.or(d)).high_bits())
         };
@@ -32,13 +37,19 @@ pub(super) unsafe fn string_run<V: Vector<N>, const N: usize>(bytes: &[u8]) -> S
         let block = unsafe { Block::of::<V, N>(block) };
         high |= block.high;
         if let Some(position) = block.stop {
-            return StringRun { len: len + position, ascii: high == 0 };
+            return StringRun {
+                len: len + position,
+                ascii: high == 0,
+            };
         }
         len += N;
     }
     let tail = bytes.len() - len;
     if tail == 0 {
-        return StringRun { len, ascii: high == 0 };
+        return StringRun {
+            len,
+            ascii: high == 0,
+        };
     }
     let Some(last) = bytes.last_chunk::<N>() else {
         return swar::string_run(bytes);
@@ -46,7 +57,10 @@ pub(super) unsafe fn string_run<V: Vector<N>, const N: usize>(bytes: &[u8]) -> S
     // The last N bytes; those of them that have been seen hold no stop and belong to the run.
     // SAFETY: as above.
     let last = unsafe { Block::of::<V, N>(last) };
-    StringRun { len: bytes.len() - N + last.stop.unwrap_or(N), ascii: high | last.high == 0 }
+    StringRun {
+        len: bytes.len() - N + last.stop.unwrap_or(N),
+        ascii: high | last.high == 0,
+    }
 }
 
 /// What one block says.
@@ -70,7 +84,10 @@ impl Block {
         };
         let below = stops.wrapping_sub(1) & !stops;
         let stop = (stops != 0).then(|| (stops.trailing_zeros() / V::LANE_BITS) as usize);
-        Self { stop, high: high & below }
+        Self {
+            stop,
+            high: high & below,
+        }
     }
 }
 
@@ -83,5 +100,8 @@ impl Block {
 pub(super) unsafe fn block_run<V: Vector<N>, const N: usize>(bytes: &[u8; N]) -> StringRun {
     // SAFETY: the instruction set is there, as our caller promises.
     let block = unsafe { Block::of::<V, N>(bytes) };
-    StringRun { len: block.stop.unwrap_or(N), ascii: block.high == 0 }
+    StringRun {
+        len: block.stop.unwrap_or(N),
+        ascii: block.high == 0,
+    }
 }

@@ -12,13 +12,24 @@
 //!
 //! This is the only module with `unsafe`: vector loads from arrays of the right size, and calls of AVX2 code behind the
 //! check that the CPU has it.
-#![expect(unsafe_code, reason = "vector intrinsics; the whole crate's unsafe code is in this module")]
+#![expect(
+    unsafe_code,
+    reason = "vector intrinsics; the whole crate's unsafe code is in this module"
+)]
 
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
 mod aarch64;
 #[cfg(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    )
 ))]
 mod generic;
 mod swar;
@@ -26,17 +37,29 @@ mod swar;
 mod tests;
 #[cfg(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    )
 ))]
 mod vector;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86_64;
 
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+#[cfg(all(
+    target_arch = "aarch64",
+    target_feature = "neon",
+    target_endian = "little"
+))]
 use self::aarch64 as kernel;
 #[cfg(not(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    all(
+        target_arch = "aarch64",
+        target_feature = "neon",
+        target_endian = "little"
+    )
 )))]
 use self::swar as kernel;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -78,7 +101,10 @@ pub fn string_run(bytes: &[u8]) -> StringRun {
         return head;
     }
     let rest = kernel::string_run(rest);
-    StringRun { len: HEAD + rest.len, ascii: head.ascii && rest.ascii }
+    StringRun {
+        len: HEAD + rest.len,
+        ascii: head.ascii && rest.ascii,
+    }
 }
 
 /// `bytes` as text, without a copy.

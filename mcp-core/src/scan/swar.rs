@@ -15,21 +15,35 @@ pub(super) fn string_run(bytes: &[u8]) -> StringRun {
         let stops = stops(word);
         high |= word & below(stops);
         if stops != 0 {
-            return StringRun { len: index * WORD + position(stops), ascii: high & HIGH == 0 };
+            return StringRun {
+                len: index * WORD + position(stops),
+                ascii: high & HIGH == 0,
+            };
         }
     }
     let word = partial(tail);
     let stops = stops(word);
     high |= word & below(stops);
-    let len = if stops == 0 { tail.len() } else { position(stops) };
-    StringRun { len: words.len() * WORD + len, ascii: high & HIGH == 0 }
+    let len = if stops == 0 {
+        tail.len()
+    } else {
+        position(stops)
+    };
+    StringRun {
+        len: words.len() * WORD + len,
+        ascii: high & HIGH == 0,
+    }
 }
 
 /// The same for exactly [`HEAD`](super::HEAD) bytes, to be inlined.
 #[cfg_attr(
     any(
         all(target_arch = "x86_64", target_feature = "sse2"),
-        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+        all(
+            target_arch = "aarch64",
+            target_feature = "neon",
+            target_endian = "little"
+        )
     ),
     expect(dead_code, reason = "vector kernels have their own")
 )]

@@ -1,0 +1,33 @@
+//! What an era decides about a request: whether it may come now, and for which version it is answered.
+//!
+//! Each request says for itself which era it belongs to, so one stream can carry both at once (VER-05, VER-09):
+//! `initialize` is legacy, a request whose `_meta` has any of the modern keys is modern, and every other one belongs to
+//! the session that `initialize` opened.
+
+mod legacy;
+mod modern;
+
+pub(super) use legacy::{Session, negotiate};
+
+use crate::error::PeerFault;
+use crate::model::{ClientCapabilities, Method, ProtocolVersion, RequestMeta};
+
+/// What a request is answered under.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) version: ProtocolVersion,
+    pub(super) capabilities: ClientCapabilities,
+}
+
+/// Decides for a request with a known method other than `initialize`.
+pub(super) fn admit(
+    method: Method,
+    meta: &RequestMeta<'_>,
+    session: Option<Session>,
+) -> Result<Terms, PeerFault> {
+    // A modern method is modern even if the client forgot its `_meta`: it is then told what is missing.
+    if meta.is_modern() || method == Method::Discover {
+        return modern::admit(method, meta);
+    }
+    legacy::admit(method, session)
+}

@@ -1,0 +1,42 @@
+//! 2026-07-28: every request stands for itself. Nothing of an earlier request counts (STL-01, CAP-07).
+
+use super::Terms;
+use crate::error::PeerFault;
+use crate::json::RawJson;
+use crate::model::{ClientCapabilities, Era, Method, ProtocolVersion, RequestMeta};
+
+const VERSION: &str = "_meta[\"io.modelcontextprotocol/protocolVersion\"]";
+const CAPABILITIES: &str = "_meta[\"io.modelcontextprotocol/clientCapabilities\"]";
+
+pub(super) fn admit(method: Method, meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
+    // META-11. The version comes before all else, so that a client of a later revision is told which ones are served
+    // (VAL-07).
+    let version = meta
+        .protocol_version
+        .and_then(RawJson::as_string)
+        .ok_or(PeerFault::Params {
+            field: VERSION,
+            expected: "a string",
+        })?;
+    let version = ProtocolVersion::parse(&version.decode())
+        .filter(|version| version.era() == Era::Modern)
+        .ok_or(PeerFault::UnsupportedVersion)?;
+    let capabilities = meta
+        .client_capabilities
+        .and_then(ClientCapabilities::read)
+        .ok_or(PeerFault::Params {
+            field: CAPABILITIES,
+            expected: "an object",
+        })?;
+    meta.log_level()?;
+    match method {
+        Method::Discover | Method::ToolsList | Method::ToolsCall => Ok(Terms {
+            version,
+            capabilities,
+        }),
+        // PING-02: gone with the handshake.
+        Method::Ping | Method::Initialize | Method::Initialized | Method::Cancelled => {
+            Err(PeerFault::MethodNotFound)
+        }
+    }
+}

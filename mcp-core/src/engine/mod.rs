@@ -1,0 +1,396 @@
+//! The server's state machine: messages in, answers and calls out. Knows no socket, no framing, no clock.
+
+mod call;
+mod catalog;
+mod era;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+use alloc::sync::Arc;
+use core::cmp::Ordering;
+
+pub use call::{CallKey, ReplyToken};
+pub use catalog::{CacheHint, Catalog, CatalogError};
+
+use call::{Call, Calls};
+use era::{Session, Terms};
+use refusal::refuse;
+
+use crate::error::{PeerFault, SendError};
+use crate::json::{Full, JsonStr, Kind, RawJson, Sink};
+use crate::limits::Limits;
+use crate::model::{
+    CallToolResult, ClientCapabilities, Era, Method, Params, Progress, ProtocolVersion, RequestMeta,
+};
+use crate::rpc::{
+    Envelope, ErrorObject, Malformed, Notification, Request, RequestId, write_error,
+    write_notification, write_result,
+};
+
+/// One server talking to one peer.
+///
+/// # Contract
+///
+/// 1. [`receive`](Self::receive) takes one whole message. It answers by itself what needs no handler: the handshake,
+///    `ping`, discovery, the lists, and everything that is wrong. A `tools/call` comes back as [`Incoming::Call`], to be
+///    answered by [`reply`](Self::reply) or [`fail`](Self::fail): exactly once, because the token is consumed.
+/// 2. Each method appends at most one whole message to `out`, as compact JSON on one line without a line end, or leaves
+///    `out` as it was. Framing is the caller's; [`binding`](crate::binding) has it for stdio.
+/// 3. A message that comes back borrows the bytes, not the engine: it stays usable while the engine is commanded.
+/// 4. No call copies input bytes, but for ids and progress tokens. No call allocates in steady state, except through
+///    `out`, tables growing to their limits, ids of more than 23 bytes, and texts of errors.
+/// 5. The same construction and the same calls give the same outputs, byte for byte.
+/// 6. A peer's input cannot make it panic. Memory is bounded by [`Limits`].
+#[derive(Debug)]
+pub struct ServerEngine {
+    catalog: Arc<Catalog>,
+    limits: Limits,
+    session: Option<Session>,
+    calls: Calls,
+}
+
+/// What came of a message.
+#[derive(Debug)]
+#[must_use = "a call in it has to be answered"]
+#[non_exhaustive]
+pub enum Incoming<'b> {
+    /// The engine has dealt with it; if an answer was due, it is in the output.
+    Handled,
+    /// A tool is to be called, and the call answered.
+    Call(ToolCall<'b>),
+    /// The peer no longer wants the answer of this call. Its token is stale; stop the work (CAN-04).
+    Cancelled(CallKey),
+    /// The peer broke a rule; if an answer was due, it is in the output.
+    Rejected(PeerFault),
+    /// The output has no room for the answer. Nothing has changed: flush it and offer the same message again.
+    Blocked,
+}
+
+/// A `tools/call` that was accepted: the tool exists, and the client can do what it requires.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ToolCall<'b> {
+    /// Answers the call.
+    pub token: ReplyToken,
+    /// Which tool: its position in the [`Catalog`].
+    pub tool: usize,
+    /// The arguments, an object; `None` if absent or null. Not checked against the tool's schema.
+    pub arguments: Option<RawJson<'b>>,
+    /// The version the request is served under.
+    pub version: ProtocolVersion,
+    /// What the client declared for this request or session.
+    pub capabilities: ClientCapabilities,
+    /// Whether progress notifications are wanted.
+    pub wants_progress: bool,
+}
+
+/// Why a message ends here: it was refused, or there was no room for the answer.
+enum Stop {
+    Fault(PeerFault),
+    Full,
+}
+
+impl From<PeerFault> for Stop {
+    fn from(fault: PeerFault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<Full> for Stop {
+    fn from(_: Full) -> Self {
+        Self::Full
+    }
+}
+
+impl ServerEngine {
+    /// An engine for one peer. `seed` should be unpredictable to it: peers choose the ids that are looked up here.
+    #[must_use]
+    pub fn new(catalog: Arc<Catalog>, limits: Limits, seed: u64) -> Self {
+        Self {
+            catalog,
+            limits,
+            session: None,
+            calls: Calls::new(seed),
+        }
+    }
+
+    /// What this server offers.
+    #[must_use]
+    pub const fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The bounds it works within.
+    #[must_use]
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// How many requests are accepted and not answered.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// The version that `initialize` settled; `None` before that, and for peers that are modern throughout.
+    #[must_use]
+    pub fn session_version(&self) -> Option<ProtocolVersion> {
+        self.session.map(|session| session.version)
+    }
+
+    /// Takes one message: one JSON text, without framing.
+    pub fn receive<'b, S: Sink + ?Sized>(
+        &mut self,
+        message: &'b [u8],
+        out: &mut S,
+    ) -> Incoming<'b> {
+        if message.len() > self.limits.max_message {
+            return self.too_long(out);
+        }
+        let envelope = match Envelope::parse(message, &self.limits) {
+            Ok(envelope) => envelope,
+            Err(Malformed {
+                fault,
+                id,
+                answer_due,
+                ..
+            }) => {
+                if answer_due && refuse(out, id, fault, None).is_err() {
+                    return Incoming::Blocked;
+                }
+                return Incoming::Rejected(fault);
+            }
+        };
+        match envelope {
+            Envelope::Request(request) => self.request(request, out),
+            Envelope::Notification(notification) => self.notification(notification),
+            // This server asks its peers nothing yet, so nothing they answer is expected.
+            Envelope::Response(_) => Incoming::Rejected(PeerFault::UnexpectedResponse),
+        }
+    }
+
+    /// Refuses a message that the framing has discarded because it was above [`Limits::max_message`]. Its id is not
+    /// known, so the answer carries none (RPC-09).
+    pub fn too_long<'b, S: Sink + ?Sized>(&mut self, out: &mut S) -> Incoming<'b> {
+        let fault = PeerFault::TooLong {
+            limit: self.limits.max_message,
+        };
+        match refuse(out, None, fault, None) {
+            Ok(()) => Incoming::Rejected(fault),
+            Err(Full) => Incoming::Blocked,
+        }
+    }
+
+    /// Answers a call with a result.
+    ///
+    /// # Errors
+    ///
+    /// The call is over, or there is no room: then the token comes back.
+    pub fn reply<S: Sink + ?Sized>(
+        &mut self,
+        token: ReplyToken,
+        result: &CallToolResult<'_>,
+        out: &mut S,
+    ) -> Result<(), SendError<ReplyToken>> {
+        self.answer(token, |catalog, call| {
+            write_result(out, call.id(), |json| {
+                catalog.write_result(call.version, json, |json| result.write(call.version, json));
+            })
+        })
+    }
+
+    /// Answers a call with a JSON-RPC error: the request could not be carried out at all. A tool that ran and failed is
+    /// a result with [`CallToolResult::is_error`] instead (TOOL-22).
+    ///
+    /// # Errors
+    ///
+    /// The call is over, or there is no room: then the token comes back.
+    pub fn fail<S: Sink + ?Sized>(
+        &mut self,
+        token: ReplyToken,
+        error: &ErrorObject<'_>,
+        out: &mut S,
+    ) -> Result<(), SendError<ReplyToken>> {
+        self.answer(token, |_, call| {
+            write_error(out, Some(call.id()), error.code, error.message, |json| {
+                if let Some(data) = error.data {
+                    json.key("data");
+                    json.raw(data);
+                }
+            })
+        })
+    }
+
+    /// Tells the peer how far a call has come. Writes nothing if the peer did not ask for it, or if it is not more
+    /// progress than last time (PRG-03).
+    ///
+    /// # Errors
+    ///
+    /// The call is over, or there is no room.
+    pub fn progress<S: Sink + ?Sized>(
+        &mut self,
+        key: CallKey,
+        progress: &Progress<'_>,
+        out: &mut S,
+    ) -> Result<(), SendError<()>> {
+        let call = self.calls.get_mut(key).ok_or(SendError::Stale)?;
+        let Some(token) = call.progress_token() else {
+            return Ok(());
+        };
+        // A NaN is no progress either.
+        if progress.progress.partial_cmp(&call.progress) != Some(Ordering::Greater) {
+            return Ok(());
+        }
+        write_notification(out, "notifications/progress", |json| {
+            progress.write(token, call.version, json)
+        })
+        .map_err(|Full| SendError::Full(()))?;
+        call.progress = progress.progress;
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        token: ReplyToken,
+        write: impl FnOnce(&Catalog, &Call) -> Result<(), Full>,
+    ) -> Result<(), SendError<ReplyToken>> {
+        let call = self.calls.get_mut(token.key()).ok_or(SendError::Stale)?;
+        if write(&self.catalog, call).is_err() {
+            return Err(SendError::Full(token));
+        }
+        self.calls.remove(token.key());
+        Ok(())
+    }
+
+    fn request<'b, S: Sink + ?Sized>(&mut self, request: Request<'b>, out: &mut S) -> Incoming<'b> {
+        let stop = match self.serve(&request, out) {
+            Ok(incoming) => return incoming,
+            Err(stop) => stop,
+        };
+        let Stop::Fault(fault) = stop else {
+            return Incoming::Blocked;
+        };
+        match refuse(out, Some(request.id), fault, Some(&request)) {
+            Ok(()) => Incoming::Rejected(fault),
+            Err(Full) => Incoming::Blocked,
+        }
+    }
+
+    fn serve<'b, S: Sink + ?Sized>(
+        &mut self,
+        request: &Request<'b>,
+        out: &mut S,
+    ) -> Result<Incoming<'b>, Stop> {
+        let id = request.id;
+        if self.calls.find(id).is_some() {
+            return Err(PeerFault::IdInUse.into());
+        }
+        let method = Method::parse(request.method).ok_or(PeerFault::MethodNotFound)?;
+        let params = Params::read(request.params)?;
+        if method == Method::Initialize {
+            let session = era::negotiate(&params, self.session)?;
+            write_result(out, id.raw(), |json| {
+                self.catalog.write_initialize(session.version, json)
+            })?;
+            self.session = Some(session);
+            return Ok(Incoming::Handled);
+        }
+        let meta = RequestMeta::read(params.meta)?;
+        let terms = era::admit(method, &meta, self.session)?;
+        match method {
+            Method::Ping => write_result(out, id.raw(), |json| {
+                json.begin_object();
+                json.end_object();
+            })?,
+            Method::Discover => {
+                write_result(out, id.raw(), |json| self.catalog.write_discover(json))?
+            }
+            // ERR-10: what is not declared does not exist.
+            Method::ToolsList | Method::ToolsCall if !self.catalog.has_tools() => {
+                return Err(PeerFault::MethodNotFound.into());
+            }
+            Method::ToolsList => {
+                // PAG-04: lists are one page here, so no cursor is one of ours, the empty one included (PAG-02).
+                if params.cursor.is_some() {
+                    let expected = "absent: the list has one page";
+                    return Err(PeerFault::Params {
+                        field: "cursor",
+                        expected,
+                    }
+                    .into());
+                }
+                write_result(out, id.raw(), |json| {
+                    self.catalog.write_tools(terms.version, json)
+                })?;
+            }
+            Method::ToolsCall => {
+                return self
+                    .call_tool(id, &params, &meta, terms)
+                    .map_err(Stop::from);
+            }
+            Method::Initialize | Method::Initialized | Method::Cancelled => {
+                return Err(PeerFault::MethodNotFound.into());
+            }
+        }
+        Ok(Incoming::Handled)
+    }
+
+    fn call_tool<'b>(
+        &mut self,
+        id: RequestId<'b>,
+        params: &Params<'b>,
+        meta: &RequestMeta<'b>,
+        terms: Terms,
+    ) -> Result<Incoming<'b>, PeerFault> {
+        let name = params.name.and_then(RawJson::as_string);
+        let name = name.ok_or(PeerFault::Params {
+            field: "name",
+            expected: "a string",
+        })?;
+        if params
+            .arguments
+            .is_some_and(|arguments| arguments.kind() != Kind::Object)
+        {
+            return Err(PeerFault::Params {
+                field: "arguments",
+                expected: "an object",
+            });
+        }
+        let progress_token = meta.progress_token(&self.limits)?;
+        let tool = self.catalog.tool(name).ok_or(PeerFault::UnknownTool)?;
+        let missing = self.catalog.requires(tool).without(terms.capabilities);
+        if !missing.is_empty() {
+            let era = terms.version.era();
+            return Err(PeerFault::MissingCapability { missing, era });
+        }
+        let key = self
+            .calls
+            .insert(id, progress_token, terms.version, &self.limits)?;
+        Ok(Incoming::Call(ToolCall {
+            token: ReplyToken(key),
+            tool,
+            arguments: params.arguments,
+            version: terms.version,
+            capabilities: terms.capabilities,
+            wants_progress: progress_token.is_some(),
+        }))
+    }
+
+    /// Nothing here is ever answered (RPC-12).
+    fn notification<'b>(&mut self, notification: Notification<'b>) -> Incoming<'b> {
+        if Method::parse(notification.method) != Some(Method::Cancelled) {
+            return Incoming::Handled;
+        }
+        // CAN-06: a reference that is malformed, unknown or over is ignored.
+        let key = Params::read(notification.params)
+            .ok()
+            .and_then(|params| RequestId::new(params.request_id?))
+            .and_then(|id| self.calls.find(id));
+        let Some(key) = key else {
+            return Incoming::Handled;
+        };
+        self.calls.remove(key);
+        Incoming::Cancelled(key)
+    }
+}

@@ -1,0 +1,73 @@
+//! The error that a fault is answered with.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::catalog::write_versions;
+use crate::error::PeerFault;
+use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
+use crate::model::{Era, Params, ProtocolVersion, RequestMeta};
+use crate::rpc::{Request, RequestId, write_error};
+
+/// Writes the error; the request, if there is a readable one, is there to be quoted.
+pub(super) fn refuse<S: Sink + ?Sized>(
+    out: &mut S,
+    id: Option<RequestId<'_>>,
+    fault: PeerFault,
+    request: Option<&Request<'_>>,
+) -> Result<(), Full> {
+    let params = request
+        .and_then(|request| Params::read(request.params).ok())
+        .unwrap_or_default();
+    let name = if fault == PeerFault::MethodNotFound {
+        request.map(|request| request.method)
+    } else if fault == PeerFault::UnknownTool {
+        params.name.and_then(RawJson::as_string)
+    } else {
+        None
+    };
+    let message = name.map_or_else(|| fault.to_string(), |name| quoting(&fault, name));
+    write_error(out, id.map(|id| id.raw()), fault.code(), &message, |json| {
+        if fault == PeerFault::UnsupportedVersion {
+            write_unsupported(&params, json);
+        } else if let PeerFault::MissingCapability { missing, .. } = fault {
+            // ERR-08: an object, not a list of names.
+            json.key("data");
+            json.begin_object();
+            json.key("requiredCapabilities");
+            missing.write(json);
+            json.end_object();
+        }
+    })
+}
+
+/// ERR-09. A legacy version is served after `initialize` only (VER-04): who asks for one statelessly is not told that it
+/// is supported, or it would ask again.
+fn write_unsupported<S: Sink + ?Sized>(params: &Params<'_>, json: &mut Writer<'_, S>) {
+    let requested = RequestMeta::read(params.meta)
+        .ok()
+        .and_then(|meta| meta.protocol_version?.as_string());
+    let requested = requested.map(JsonStr::decode).unwrap_or_default();
+    let legacy = ProtocolVersion::parse(&requested).is_some();
+    json.key("data");
+    json.begin_object();
+    json.key("supported");
+    write_versions(|version| !legacy || version.era() == Era::Modern, json);
+    json.key("requested");
+    json.string(&requested);
+    json.end_object();
+}
+
+/// The fault and the name it is about, which is the peer's and so may be of any length.
+fn quoting(fault: &PeerFault, name: JsonStr<'_>) -> String {
+    const SHOWN: usize = 128;
+    let more = if name.chars().nth(SHOWN).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    format!(
+        "{fault}: {}{more}",
+        name.chars().take(SHOWN).collect::<String>()
+    )
+}

@@ -1,0 +1,202 @@
+//! Errors, sorted by who has to act: the peer broke a rule ([`PeerFault`]), or a command of ours cannot go out now
+//! ([`SendError`]).
+
+mod code;
+
+use core::fmt;
+
+pub use code::ErrorCode;
+
+use crate::json;
+use crate::model::{ClientCapabilities, Era, ProtocolVersion};
+
+/// The peer broke a rule. `Copy`, holds no text of the peer's; [`PeerFault::code`] is the one mapping to the wire.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum PeerFault {
+    /// The text is not JSON.
+    Json(json::Error),
+    /// The message is longer than the limit and was discarded.
+    TooLong {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// JSON, but not a JSON-RPC message of MCP (RPC-01 to RPC-13).
+    Envelope(EnvelopeFault),
+    /// A member of `params` is missing or is not what the method takes.
+    Params {
+        /// The member, as a path below `params`.
+        field: &'static str,
+        /// What it has to be.
+        expected: &'static str,
+    },
+    /// The method is unknown here, or its capability is not offered.
+    MethodNotFound,
+    /// No tool of that name (TOOL-21).
+    UnknownTool,
+    /// The version named in `_meta` is not served statelessly (VER-02).
+    UnsupportedVersion,
+    /// The tool needs client capabilities that were not declared (MRTR-06).
+    MissingCapability {
+        /// What is needed and was not declared.
+        missing: ClientCapabilities,
+        /// The legacy era has no code of its own for this.
+        era: Era,
+    },
+    /// A request of the legacy era before `initialize`, or of the modern era without its `_meta`.
+    NotInitialized,
+    /// A second `initialize`: the first one settled the session.
+    AlreadyInitialized(ProtocolVersion),
+    /// The id belongs to a request that has not been answered yet (RPC-05, RPC-06).
+    IdInUse,
+    /// More requests in flight than [`Limits::max_in_flight`](crate::Limits::max_in_flight).
+    Busy {
+        /// The limit.
+        limit: usize,
+    },
+    /// A response to nothing we asked. Never answered.
+    UnexpectedResponse,
+}
+
+/// What is wrong with the envelope of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum EnvelopeFault {
+    /// Not a JSON object.
+    NotAnObject,
+    /// A JSON array: batches exist in 2025-03-26 only, and are not served.
+    Batch,
+    /// `jsonrpc` is missing or is not `"2.0"`.
+    Version,
+    /// A member occurs twice, so that two readers could see two messages.
+    Duplicate(&'static str),
+    /// `id` is neither a string nor an integer from -2^63 to 2^63-1, or is too long (RPC-03, RPC-04).
+    Id,
+    /// `method` is not a string.
+    Method,
+    /// `params` is not an object (RPC-13).
+    Params,
+    /// `error` is not an object with an integer `code` and a string `message` (RPC-08).
+    Error,
+    /// Neither `method`, nor `result`, nor `error`.
+    Shapeless,
+    /// `method` beside `result` or `error`, or both of those (RPC-10).
+    Ambiguous,
+}
+
+impl PeerFault {
+    /// The code this fault has on the wire.
+    #[must_use]
+    pub const fn code(self) -> ErrorCode {
+        match self {
+            Self::Json(_) => ErrorCode::PARSE_ERROR,
+            Self::TooLong { .. }
+            | Self::Envelope(_)
+            | Self::AlreadyInitialized(_)
+            | Self::IdInUse
+            | Self::UnexpectedResponse => ErrorCode::INVALID_REQUEST,
+            Self::MethodNotFound => ErrorCode::METHOD_NOT_FOUND,
+            Self::Params { .. }
+            | Self::UnknownTool
+            | Self::NotInitialized
+            | Self::MissingCapability {
+                era: Era::Legacy, ..
+            } => ErrorCode::INVALID_PARAMS,
+            Self::UnsupportedVersion => ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
+            Self::MissingCapability {
+                era: Era::Modern, ..
+            } => ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
+            Self::Busy { .. } => ErrorCode::INTERNAL_ERROR,
+        }
+    }
+}
+
+impl fmt::Display for PeerFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "Parse error: {error}"),
+            Self::TooLong { limit } => {
+                write!(f, "Message longer than {limit} bytes, discarded")
+            }
+            Self::Envelope(fault) => write!(f, "Invalid request: {fault}"),
+            Self::Params { field, expected } => {
+                write!(f, "Invalid params: `{field}` must be {expected}")
+            }
+            Self::MethodNotFound => f.write_str("Method not found"),
+            Self::UnknownTool => f.write_str("Unknown tool"),
+            Self::UnsupportedVersion => f.write_str("Unsupported protocol version"),
+            Self::MissingCapability { missing, .. } => {
+                write!(f, "The client did not declare what this needs: {missing}")
+            }
+            Self::NotInitialized => f.write_str(
+                "Neither era applies: send `initialize` first, or \
+                 `params._meta[\"io.modelcontextprotocol/protocolVersion\"]` with every request",
+            ),
+            Self::AlreadyInitialized(version) => {
+                write!(
+                    f,
+                    "Invalid request: already initialized with {}",
+                    version.as_str()
+                )
+            }
+            Self::IdInUse => {
+                f.write_str("Invalid request: `id` belongs to a request that is not answered yet")
+            }
+            Self::Busy { limit } => {
+                write!(
+                    f,
+                    "Server busy: {limit} requests are in flight, retry later"
+                )
+            }
+            Self::UnexpectedResponse => f.write_str("A response to no request of ours"),
+        }
+    }
+}
+
+impl core::error::Error for PeerFault {}
+
+impl From<EnvelopeFault> for PeerFault {
+    fn from(fault: EnvelopeFault) -> Self {
+        Self::Envelope(fault)
+    }
+}
+
+impl fmt::Display for EnvelopeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotAnObject => "a message is a JSON object",
+            Self::Batch => "batches are not served, send one message at a time",
+            Self::Version => "`jsonrpc` must be \"2.0\"",
+            Self::Duplicate(member) => return write!(f, "`{member}` occurs twice"),
+            Self::Id => "`id` must be a string or an integer of 64 bits, and not too long",
+            Self::Method => "`method` must be a string",
+            Self::Params => "`params` must be an object",
+            Self::Error => {
+                "`error` must be an object with an integer `code` and a string `message`"
+            }
+            Self::Shapeless => "one of `method`, `result` and `error` must be there",
+            Self::Ambiguous => "only one of `method`, `result` and `error` may be there",
+        })
+    }
+}
+
+/// A command that cannot go out now. It hands back what it was given.
+#[derive(Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SendError<T> {
+    /// The call is over: answered, cancelled, or of another engine. Nothing was written.
+    Stale,
+    /// The output has no room. Nothing was written; flush and try again.
+    Full(T),
+}
+
+impl<T> fmt::Display for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stale => "the call is over: it was answered or cancelled",
+            Self::Full(_) => "the output buffer is full: flush it and try again",
+        })
+    }
+}
+
+impl<T: fmt::Debug> core::error::Error for SendError<T> {}

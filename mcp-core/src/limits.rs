@@ -1,0 +1,40 @@
+//! Every bound in one place: what it protects, its default, and what the worst case costs in memory.
+
+/// The bounds an engine works within.
+///
+/// Input that would cross one is refused with a JSON-RPC error and nothing else is hurt.
+///
+/// | Limit | Default | Worst case in memory |
+/// | --- | --- | --- |
+/// | [`max_message`](Self::max_message) | 4 MiB | the driver's input buffer: this many bytes and one read more |
+/// | [`max_depth`](Self::max_depth) | 128 | nothing: nesting is kept in a bit stack of fixed size |
+/// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 128 bytes for each, and the text of ids and progress tokens |
+/// | [`max_id`](Self::max_id) | 4 096 bytes | `max_in_flight` × 2 × this, if every id and token is that long |
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The largest message accepted, in bytes, without its framing.
+    pub max_message: usize,
+    /// How many JSON arrays and objects may be open at once inside one message; at most [`json::MAX_DEPTH`](crate::json::MAX_DEPTH).
+    pub max_depth: usize,
+    /// How many requests may be accepted and not yet answered. One more is refused with an internal error that says so.
+    pub max_in_flight: usize,
+    /// The longest request id or progress token, in bytes of JSON text.
+    pub max_id: usize,
+}
+
+impl Limits {
+    /// The defaults of the table above.
+    pub const DEFAULT: Self = Self {
+        max_message: 4 * 1024 * 1024,
+        max_depth: crate::json::DEFAULT_DEPTH,
+        max_in_flight: 16_384,
+        max_id: 4_096,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

@@ -1,0 +1,143 @@
+//! `_meta` of a request (2026-07-28, basic, "_meta").
+
+use super::params::string;
+use crate::error::{EnvelopeFault, PeerFault};
+use crate::json::{JsonStr, RawJson};
+use crate::limits::Limits;
+use crate::rpc::RequestId;
+
+/// Reserved keys of `_meta`.
+pub mod key {
+    /// The version a modern request speaks. Required there (META-08).
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// What the client can do, for this request. Required on modern requests (META-08).
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// Who the client says it is (META-09).
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// From which level on the client wants log messages of this request (META-10).
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// Who the server says it is, on results (META-12).
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// The token that asks for progress notifications (PRG-01).
+    pub const PROGRESS_TOKEN: &str = "progressToken";
+}
+
+/// The levels of RFC 5424 that `logLevel` may name (LOG-01).
+const LOG_LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+/// The reserved members of a request's `_meta`, as they stand there; null counts as absent.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct RequestMeta<'b> {
+    /// [`key::PROTOCOL_VERSION`].
+    pub protocol_version: Option<RawJson<'b>>,
+    /// [`key::CLIENT_CAPABILITIES`].
+    pub client_capabilities: Option<RawJson<'b>>,
+    /// [`key::CLIENT_INFO`].
+    pub client_info: Option<RawJson<'b>>,
+    /// [`key::LOG_LEVEL`].
+    pub log_level: Option<RawJson<'b>>,
+    /// [`key::PROGRESS_TOKEN`].
+    pub progress_token: Option<RawJson<'b>>,
+}
+
+impl<'b> RequestMeta<'b> {
+    /// Finds the members. Other keys are ignored, whatever they hold (META-06).
+    ///
+    /// # Errors
+    ///
+    /// `_meta` is not an object, or a reserved key occurs twice.
+    pub fn read(meta: Option<RawJson<'b>>) -> Result<Self, PeerFault> {
+        let mut found = Self::default();
+        let Some(meta) = meta else { return Ok(found) };
+        let members = meta.as_object().ok_or(PeerFault::Params {
+            field: "_meta",
+            expected: "an object",
+        })?;
+        let mut seen = 0_u8;
+        for (name, value) in members {
+            let Some((slot, bit, name)) = found.slot(name) else {
+                continue;
+            };
+            if seen & bit != 0 {
+                return Err(EnvelopeFault::Duplicate(name).into());
+            }
+            seen |= bit;
+            *slot = Some(value).filter(|value| !value.is_null());
+        }
+        Ok(found)
+    }
+
+    /// Whether any key is there that only modern requests carry.
+    #[must_use]
+    pub const fn is_modern(&self) -> bool {
+        self.protocol_version.is_some()
+            || self.client_capabilities.is_some()
+            || self.client_info.is_some()
+            || self.log_level.is_some()
+    }
+
+    /// The progress token, if progress is wanted.
+    ///
+    /// # Errors
+    ///
+    /// It is neither a string nor an integer (META-16), or longer than [`Limits::max_id`].
+    pub fn progress_token(&self, limits: &Limits) -> Result<Option<RequestId<'b>>, PeerFault> {
+        let Some(token) = self.progress_token else {
+            return Ok(None);
+        };
+        Some(token)
+            .filter(|token| token.as_bytes().len() <= limits.max_id)
+            .and_then(RequestId::new)
+            .map(Some)
+            .ok_or(PeerFault::Params {
+                field: "_meta.progressToken",
+                expected: "a string or an integer, and not too long",
+            })
+    }
+
+    /// The level from which on log messages are wanted; `None` if none are.
+    ///
+    /// # Errors
+    ///
+    /// It is not one of the eight levels of RFC 5424 (LOG-05).
+    pub fn log_level(&self) -> Result<Option<&'static str>, PeerFault> {
+        let Some(level) = self.log_level else {
+            return Ok(None);
+        };
+        let level = string(Some(level), "_meta[\"io.modelcontextprotocol/logLevel\"]")?;
+        LOG_LEVELS
+            .into_iter()
+            .find(|&known| level == known)
+            .map(Some)
+            .ok_or(PeerFault::Params {
+                field: "_meta[\"io.modelcontextprotocol/logLevel\"]",
+                expected: "one of debug, info, notice, warning, error, critical, alert, emergency",
+            })
+    }
+
+    fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, u8, &'static str)> {
+        // Borrowed unless the name is written with escapes, which nobody does.
+        Some(match &*name.decode() {
+            key::PROTOCOL_VERSION => (&mut self.protocol_version, 1, key::PROTOCOL_VERSION),
+            key::CLIENT_CAPABILITIES => (
+                &mut self.client_capabilities,
+                1 << 1,
+                key::CLIENT_CAPABILITIES,
+            ),
+            key::CLIENT_INFO => (&mut self.client_info, 1 << 2, key::CLIENT_INFO),
+            key::LOG_LEVEL => (&mut self.log_level, 1 << 3, key::LOG_LEVEL),
+            key::PROGRESS_TOKEN => (&mut self.progress_token, 1 << 4, key::PROGRESS_TOKEN),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! The envelope of one message, found in one pass with its members in any order.
+
+use super::RequestId;
+use crate::error::{EnvelopeFault, ErrorCode, PeerFault};
+use crate::json::{JsonStr, Kind, RawJson, Tokenizer};
+use crate::limits::Limits;
+
+/// One JSON-RPC message, borrowed from the bytes it came in.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Envelope<'b> {
+    /// Wants an answer.
+    Request(Request<'b>),
+    /// Wants none (RPC-12).
+    Notification(Notification<'b>),
+    /// Is one.
+    Response(Response<'b>),
+}
+
+/// `{jsonrpc, id, method, params?}`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Request<'b> {
+    /// What the answer has to carry.
+    pub id: RequestId<'b>,
+    /// The method's name.
+    pub method: JsonStr<'b>,
+    /// An object; `None` if absent or null.
+    pub params: Option<RawJson<'b>>,
+}
+
+/// `{jsonrpc, method, params?}`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Notification<'b> {
+    /// The method's name.
+    pub method: JsonStr<'b>,
+    /// An object; `None` if absent or null.
+    pub params: Option<RawJson<'b>>,
+}
+
+/// `{jsonrpc, id, result}` or `{jsonrpc, id?, error}`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Response<'b> {
+    /// The request it answers; `None` where the peer could not read an id (RPC-09).
+    pub id: Option<RequestId<'b>>,
+    /// How the request went.
+    pub outcome: Outcome<'b>,
+}
+
+/// Exactly one of the two (RPC-10). `null` beside the other one counts as absent.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Outcome<'b> {
+    /// The `result`.
+    Result(RawJson<'b>),
+    /// The `error`.
+    Error {
+        /// What kind of error.
+        code: ErrorCode,
+        /// One sentence about it.
+        message: JsonStr<'b>,
+        /// More, if the peer gave more.
+        data: Option<RawJson<'b>>,
+    },
+}
+
+/// A message that cannot be taken, with the id an answer to it has to carry, if one could be read.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Malformed<'b> {
+    /// What is wrong.
+    pub fault: PeerFault,
+    /// The id, if it was readable.
+    pub id: Option<RequestId<'b>>,
+    /// Whether an answer is due: not to a notification, and not to a response (RPC-12).
+    pub answer_due: bool,
+}
+
+#[derive(Default)]
+struct Members<'b> {
+    jsonrpc: Option<RawJson<'b>>,
+    id: Option<RawJson<'b>>,
+    method: Option<RawJson<'b>>,
+    params: Option<RawJson<'b>>,
+    result: Option<RawJson<'b>>,
+    error: Option<RawJson<'b>>,
+}
+
+impl<'b> Envelope<'b> {
+    /// Reads one message: exactly one JSON object, nothing but whitespace around it.
+    ///
+    /// Member names match exactly, unknown members are ignored (RPC-14), and a member of the envelope that occurs twice
+    /// refuses the message. All of the text is validated, `params` and `result` included.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] says what is wrong and whom to tell.
+    pub fn parse(bytes: &'b [u8], limits: &Limits) -> Result<Self, Malformed<'b>> {
+        let mut members = Members::default();
+        match members.read(bytes, limits) {
+            // A text that is not JSON has no id: what was read before the fault proves nothing.
+            Err(fault @ PeerFault::Json(_)) => Err(Malformed {
+                fault,
+                id: None,
+                answer_due: true,
+            }),
+            Err(fault) => Err(members.malformed(fault, limits)),
+            Ok(()) => members
+                .envelope(limits)
+                .map_err(|fault| members.malformed(fault.into(), limits)),
+        }
+    }
+}
+
+impl<'b> Members<'b> {
+    fn read(&mut self, bytes: &'b [u8], limits: &Limits) -> Result<(), PeerFault> {
+        let mut json = Tokenizer::with_depth(bytes, limits.max_depth);
+        let kind = json.peek().map_err(PeerFault::Json)?;
+        if kind != Kind::Object {
+            json.value()
+                .and_then(|_| json.end())
+                .map_err(PeerFault::Json)?;
+            let fault = if kind == Kind::Array {
+                EnvelopeFault::Batch
+            } else {
+                EnvelopeFault::NotAnObject
+            };
+            return Err(fault.into());
+        }
+        let mut duplicate = None;
+        json.begin_object().map_err(PeerFault::Json)?;
+        while let Some(name) = json.next_member().map_err(PeerFault::Json)? {
+            let value = json.value().map_err(PeerFault::Json)?;
+            let Some((slot, name)) = self.slot(name) else {
+                continue;
+            };
+            if slot.replace(value).is_some() {
+                duplicate.get_or_insert(name);
+            }
+        }
+        json.end().map_err(PeerFault::Json)?;
+        duplicate.map_or(Ok(()), |name| Err(EnvelopeFault::Duplicate(name).into()))
+    }
+
+    fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, &'static str)> {
+        // Borrowed unless the name is written with escapes, which nobody does.
+        Some(match &*name.decode() {
+            "jsonrpc" => (&mut self.jsonrpc, "jsonrpc"),
+            "id" => (&mut self.id, "id"),
+            "method" => (&mut self.method, "method"),
+            "params" => (&mut self.params, "params"),
+            "result" => (&mut self.result, "result"),
+            "error" => (&mut self.error, "error"),
+            _ => return None,
+        })
+    }
+
+    fn envelope(&self, limits: &Limits) -> Result<Envelope<'b>, EnvelopeFault> {
+        if !self
+            .jsonrpc
+            .and_then(RawJson::as_string)
+            .is_some_and(|version| version == "2.0")
+        {
+            return Err(EnvelopeFault::Version);
+        }
+        let Some(method) = self.method else {
+            return self.response(limits);
+        };
+        if self.result.is_some() || self.error.is_some() {
+            return Err(EnvelopeFault::Ambiguous);
+        }
+        let id = self
+            .id
+            .map(|_| self.request_id(limits).ok_or(EnvelopeFault::Id))
+            .transpose()?;
+        let method = method.as_string().ok_or(EnvelopeFault::Method)?;
+        let params = self.params.filter(|params| !params.is_null());
+        if params.is_some_and(|params| params.kind() != Kind::Object) {
+            return Err(EnvelopeFault::Params);
+        }
+        Ok(match id {
+            Some(id) => Envelope::Request(Request { id, method, params }),
+            None => Envelope::Notification(Notification { method, params }),
+        })
+    }
+
+    fn response(&self, limits: &Limits) -> Result<Envelope<'b>, EnvelopeFault> {
+        let present = |value: Option<RawJson<'b>>| value.filter(|value| !value.is_null());
+        // Base JSON-RPC writes `"id":null` where no id could be read; MCP leaves it out (RPC-09).
+        let id = present(self.id)
+            .map(|_| self.request_id(limits).ok_or(EnvelopeFault::Id))
+            .transpose()?;
+        let outcome = match (present(self.result), present(self.error)) {
+            (Some(_), Some(_)) => return Err(EnvelopeFault::Ambiguous),
+            (None, None) => return Err(EnvelopeFault::Shapeless),
+            (Some(result), None) => Outcome::Result(result),
+            (None, Some(error)) => error_outcome(error).ok_or(EnvelopeFault::Error)?,
+        };
+        Ok(Envelope::Response(Response { id, outcome }))
+    }
+
+    fn request_id(&self, limits: &Limits) -> Option<RequestId<'b>> {
+        self.id
+            .filter(|id| id.as_bytes().len() <= limits.max_id)
+            .and_then(RequestId::new)
+    }
+
+    fn malformed(&self, fault: PeerFault, limits: &Limits) -> Malformed<'b> {
+        let response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        let notification = self.id.is_none()
+            && self
+                .method
+                .is_some_and(|method| method.kind() == Kind::String);
+        Malformed {
+            fault,
+            id: self.request_id(limits),
+            answer_due: !(response || notification),
+        }
+    }
+}
+
+fn error_outcome(error: RawJson<'_>) -> Option<Outcome<'_>> {
+    let (mut code, mut message, mut data) = (None, None, None);
+    for (name, value) in error.as_object()? {
+        if name == "code" {
+            code = value.as_number()?.as_i64();
+        } else if name == "message" {
+            message = value.as_string();
+        } else if name == "data" {
+            data = Some(value);
+        }
+    }
+    Some(Outcome::Error {
+        code: ErrorCode::new(code?),
+        message: message?,
+        data,
+    })
+}

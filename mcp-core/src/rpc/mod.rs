@@ -1,0 +1,11 @@
+//! JSON-RPC 2.0 envelopes. Knows no MCP method, no era, no transport.
+
+mod encode;
+mod envelope;
+mod id;
+#[cfg(test)]
+mod tests;
+
+pub use encode::{ErrorObject, write_error, write_notification, write_request, write_result};
+pub use envelope::{Envelope, Malformed, Notification, Outcome, Request, Response};
+pub use id::RequestId;
