@@ -1,1 +1,21 @@
-//! Placeholder of the skeleton commit.
+//! Drives the sans-IO MCP engine of `mcp-core` over real streams.
+//!
+//! This crate moves bytes, polls handlers and arms timers. It knows no method of MCP, parses nothing and decides
+//! nothing: that is done by what it drives, a [`Protocol`].
+//!
+//! - [`drive`] is the loop, for any pair of byte streams.
+//! - [`stdio`] takes over standard input and output of the process.
+//! - [`Tasks`] holds the handlers in flight.
+//!
+//! Nothing here names a runtime: streams are those of `futures-io`, timers come from `async-io`, which brings its own
+//! reactor thread where no smol executor runs. A future of this crate can be polled by any executor, tokio included.
+
+mod buf;
+mod driver;
+mod error;
+pub mod stdio;
+mod tasks;
+
+pub use driver::{End, Options, Protocol, drive};
+pub use error::Error;
+pub use tasks::Tasks;

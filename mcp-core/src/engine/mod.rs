@@ -18,10 +18,10 @@ use era::{Session, Terms};
 use refusal::refuse;
 
 use crate::error::{PeerFault, SendError};
-use crate::json::{Full, JsonStr, Kind, RawJson, Sink};
+use crate::json::{Full, Kind, RawJson, Sink};
 use crate::limits::Limits;
 use crate::model::{
-    CallToolResult, ClientCapabilities, Era, Method, Params, Progress, ProtocolVersion, RequestMeta,
+    CallToolResult, ClientCapabilities, Method, Params, Progress, ProtocolVersion, RequestMeta,
 };
 use crate::rpc::{
     Envelope, ErrorObject, Malformed, Notification, Request, RequestId, write_error,

@@ -1,0 +1,110 @@
+//! Buffers of the driver: input that is read into and taken from, output that is written piece by piece.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_io::{AsyncRead, AsyncWrite};
+
+use crate::Error;
+
+/// One read is of this size, unless a longer message is on its way.
+const READ: usize = 64 * 1024;
+
+/// Bytes that were read and not yet taken.
+///
+/// ```text
+///  [ taken | unconsumed ......... | room ]
+///          start                  end    bytes.len()
+/// ```
+///
+/// The unconsumed part moves to the front when there is no room behind it, and only if that does not fit is the buffer
+/// doubled: a message of n bytes costs copies of at most 2n. It goes back to its first size when a large message is done.
+#[derive(Debug)]
+pub(crate) struct Input {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Input {
+    pub(crate) fn new() -> Self {
+        Self { bytes: vec![0; READ], start: 0, end: 0 }
+    }
+
+    pub(crate) fn unconsumed(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    pub(crate) fn consume(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.start, "no more is consumed than there is");
+        self.start += count;
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            if self.bytes.len() > READ {
+                self.bytes = vec![0; READ];
+            }
+        }
+    }
+
+    /// Reads once. Zero: the input has ended.
+    pub(crate) fn poll_read<R: AsyncRead + ?Sized>(
+        &mut self,
+        reader: Pin<&mut R>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<usize, Error>> {
+        if self.end == self.bytes.len() {
+            if self.start > 0 {
+                self.bytes.copy_within(self.start..self.end, 0);
+                (self.start, self.end) = (0, self.end - self.start);
+            } else {
+                self.bytes.resize(self.bytes.len() * 2, 0);
+            }
+        }
+        let count = ready!(reader.poll_read(cx, &mut self.bytes[self.end..])).map_err(Error::Read)?;
+        self.end += count;
+        Poll::Ready(Ok(count))
+    }
+}
+
+/// Bytes that are to be written. What a short write leaves stays at the front.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) bytes: Vec<u8>,
+    written: usize,
+}
+
+impl Output {
+    /// How much is still to be written.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len() - self.written
+    }
+
+    /// Writes all there is, in as few calls as the writer allows.
+    pub(crate) fn poll_write<W: AsyncWrite + ?Sized>(
+        &mut self,
+        mut writer: Pin<&mut W>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Error>> {
+        while self.written < self.bytes.len() {
+            match ready!(writer.as_mut().poll_write(cx, &self.bytes[self.written..])) {
+                Ok(0) => return Poll::Ready(Err(Error::Closed)),
+                Ok(count) => self.written += count,
+                Err(error) => return Poll::Ready(Err(Error::write(error))),
+            }
+        }
+        self.bytes.clear();
+        self.written = 0;
+        if self.bytes.capacity() > READ {
+            self.bytes.shrink_to(READ);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Forgets what was written, so that a long tail does not keep its head in memory.
+    pub(crate) fn compact(&mut self) {
+        if self.written >= READ && self.written >= self.len() {
+            self.bytes.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The loop: bytes in, handlers polled, bytes out, in one task.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_io::Timer;
+use futures_io::{AsyncRead, AsyncWrite};
+
+use crate::Error;
+use crate::buf::{Input, Output};
+
+/// What the driver drives: a protocol on one pair of byte streams.
+pub trait Protocol {
+    /// Takes at most one message from `input`, which starts at the first byte not yet consumed, and appends what is to
+    /// be sent to `out`. Returns how many bytes are used up; `None` if there is no whole message and nothing to use up.
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize>;
+
+    /// The same when no more input will come.
+    fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize>;
+
+    /// Goes on with what is in flight and appends what is to be sent to `out`, up to about `room` bytes more. Ready:
+    /// nothing is in flight. Pending: the task of `cx` is woken when there is more to do.
+    fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()>;
+}
+
+/// Bounds of the loop.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Options {
+    /// After the input has ended, requests in flight may take this long to be answered. Default: 5 seconds.
+    pub grace: Duration,
+    /// While more than this many bytes wait to be written, no input is read and no handler is polled: a peer that does
+    /// not read is not served. Default: 1 MiB.
+    pub high_water: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { grace: Duration::from_secs(5), high_water: 1024 * 1024 }
+    }
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum End {
+    /// The input ended, and all that was in flight has been answered.
+    Complete,
+    /// The input ended, and something in flight was not answered within [`Options::grace`].
+    GraceExpired,
+}
+
+/// At most this many messages are taken in one turn, so that handlers and output get theirs.
+const BUDGET: usize = 1024;
+
+/// Drives `protocol` until its input ends and all that is in flight is done.
+///
+/// Each turn takes what has come, polls the handlers that were woken, and writes all their answers in one call. Dropping
+/// the future drops what is in flight.
+///
+/// # Errors
+///
+/// The transport's; [`Error::Closed`] when the peer no longer reads.
+pub async fn drive<P, R, W>(protocol: &mut P, reader: R, writer: W, options: Options) -> Result<End, Error>
+where
+    P: Protocol,
+    R: AsyncRead,
+    W: AsyncWrite,
+{
+    let mut reader = std::pin::pin!(reader);
+    let mut writer = std::pin::pin!(writer);
+    let mut turn = Turn { protocol, input: Input::new(), output: Output::default(), options, stage: Stage::Open };
+    let end = std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await?;
+    std::future::poll_fn(|cx| writer.as_mut().poll_flush(cx)).await.map_err(Error::write)?;
+    Ok(end)
+}
+
+struct Turn<'p, P> {
+    protocol: &'p mut P,
+    input: Input,
+    output: Output,
+    options: Options,
+    stage: Stage,
+}
+
+/// ```text
+///  Open --end of input--> Draining --nothing in flight, all written--> done
+///                                  \--grace is over----------------> done
+/// ```
+enum Stage {
+    Open,
+    Draining(Timer),
+}
+
+impl<P: Protocol> Turn<'_, P> {
+    fn poll<R, W>(
+        &mut self,
+        mut reader: Pin<&mut R>,
+        mut writer: Pin<&mut W>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<End, Error>>
+    where
+        R: AsyncRead,
+        W: AsyncWrite,
+    {
+        let mut budget = BUDGET;
+        loop {
+            let idle = self.poll_handlers(cx);
+            let written = self.output.poll_write(writer.as_mut(), cx)?.is_ready();
+            self.output.compact();
+            if let Stage::Draining(timer) = &mut self.stage {
+                if idle && written {
+                    return Poll::Ready(Ok(End::Complete));
+                }
+                if Pin::new(timer).poll(cx).is_ready() {
+                    return Poll::Ready(Ok(End::GraceExpired));
+                }
+                return Poll::Pending;
+            }
+            if self.output.len() > self.options.high_water {
+                // The writer is pending, so it wakes this task.
+                return Poll::Pending;
+            }
+            if self.take(&mut budget) {
+                if budget == 0 {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                continue;
+            }
+            match self.input.poll_read(reader.as_mut(), cx)? {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(0) => self.end_input(),
+                Poll::Ready(_) => {
+                    self.take(&mut budget);
+                }
+            }
+        }
+    }
+
+    /// Whether nothing is in flight.
+    fn poll_handlers(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(room) = self.options.high_water.checked_sub(self.output.len()) else { return false };
+        self.protocol.poll(cx, &mut self.output.bytes, room).is_ready()
+    }
+
+    /// Takes messages while there are any, the budget lasts and the output has room. Whether it took one.
+    fn take(&mut self, budget: &mut usize) -> bool {
+        let mut took = false;
+        while *budget > 0 && self.output.len() <= self.options.high_water {
+            let Some(consumed) = self.protocol.receive(self.input.unconsumed(), &mut self.output.bytes) else { break };
+            self.input.consume(consumed);
+            *budget -= 1;
+            took = true;
+        }
+        took
+    }
+
+    fn end_input(&mut self) {
+        while let Some(consumed) = self.protocol.finish(self.input.unconsumed(), &mut self.output.bytes) {
+            self.input.consume(consumed);
+        }
+        self.stage = Stage::Draining(Timer::after(self.options.grace));
+    }
+}
