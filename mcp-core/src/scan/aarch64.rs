@@ -1,17 +1,18 @@
 //! NEON, which is compiled in here. Little-endian only: the order of bytes in a mask depends on it.
 
 use core::arch::aarch64::{
-    uint8x16_t, vceqq_u8, vcltq_u8, vdupq_n_u8, vget_lane_u64, vld1q_u8, vorrq_u8, vreinterpret_u64_u8,
-    vreinterpretq_s8_u8, vreinterpretq_u8_s8, vreinterpretq_u16_u8, vshrn_n_u16, vshrq_n_s8,
+    uint8x16_t, vceqq_u8, vcltq_u8, vdupq_n_u8, vget_lane_u64, vld1q_u8, vorrq_u8,
+    vreinterpret_u64_u8, vreinterpretq_s8_u8, vreinterpretq_u8_s8, vreinterpretq_u16_u8,
+    vshrn_n_u16, vshrq_n_s8,
 };
 
-use super::vector::Vector;
-use super::{HEAD, StringRun, generic};
+use super::StringRun;
+use super::generic::{self, Vector};
 
 #[inline]
-pub(super) fn head(bytes: &[u8; HEAD]) -> StringRun {
+pub(super) fn head(pair: &[[u8; 16]; 2]) -> StringRun {
     // SAFETY: this module is compiled for targets with NEON only.
-    unsafe { generic::block_run::<Neon, 16>(bytes) }
+    unsafe { generic::pair_run::<Neon, 16>(pair) }
 }
 
 pub(super) fn string_run(bytes: &[u8]) -> StringRun {

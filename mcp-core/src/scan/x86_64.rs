@@ -1,17 +1,18 @@
 //! SSE2, which is compiled in here, and AVX2, which may be found at run time.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+    __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
+    _mm_or_si128, _mm_set1_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 
-use super::vector::Vector;
-use super::{HEAD, StringRun, generic};
+use super::StringRun;
+use super::generic::{self, Vector};
 
 #[inline]
-pub(super) fn head(bytes: &[u8; HEAD]) -> StringRun {
+pub(super) fn head(pair: &[[u8; 16]; 2]) -> StringRun {
     // SAFETY: this module is compiled for targets with SSE2 only.
-    unsafe { generic::block_run::<Sse2, 16>(bytes) }
+    unsafe { generic::pair_run::<Sse2, 16>(pair) }
 }
 
 /// The widest kernel this CPU has.
@@ -105,7 +106,8 @@ impl Vector<32> for Avx2 {
         unsafe {
             let quote = _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(b'"'.cast_signed()));
             let backslash = _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(b'\\'.cast_signed()));
-            let control = _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, _mm256_set1_epi8(0x1F)), self.0);
+            let control =
+                _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, _mm256_set1_epi8(0x1F)), self.0);
             Self(_mm256_or_si256(_mm256_or_si256(quote, backslash), control))
         }
     }
