@@ -6,7 +6,7 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
-//pub mod binding;
+pub mod binding;
 pub mod engine;
 mod error;
 pub mod frame;

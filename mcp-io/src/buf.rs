@@ -10,6 +10,10 @@ use crate::Error;
 /// One read is of this size, unless a longer message is on its way.
 const READ: usize = 64 * 1024;
 
+/// A buffer that had to grow beyond this goes back to [`READ`] when it is empty. Up to this it is kept, so that a stream
+/// of middling messages does not allocate for each.
+const KEEP: usize = 1024 * 1024;
+
 /// Bytes that were read and not yet taken.
 ///
 /// ```text
@@ -18,7 +22,8 @@ const READ: usize = 64 * 1024;
 /// ```
 ///
 /// The unconsumed part moves to the front when there is no room behind it, and only if that does not fit is the buffer
-/// doubled: a message of n bytes costs copies of at most 2n. It goes back to its first size when a large message is done.
+/// doubled: a message of n bytes costs copies of at most 2n. It goes back to its first size when a
+/// large message is done.
 #[derive(Debug)]
 pub(crate) struct Input {
     bytes: Vec<u8>,
@@ -28,7 +33,11 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn new() -> Self {
-        Self { bytes: vec![0; READ], start: 0, end: 0 }
+        Self {
+            bytes: vec![0; READ],
+            start: 0,
+            end: 0,
+        }
     }
 
     pub(crate) fn unconsumed(&self) -> &[u8] {
@@ -36,11 +45,14 @@ impl Input {
     }
 
     pub(crate) fn consume(&mut self, count: usize) {
-        debug_assert!(count <= self.end - self.start, "no more is consumed than there is");
+        debug_assert!(
+            count <= self.end - self.start,
+            "no more is consumed than there is"
+        );
         self.start += count;
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            if self.bytes.len() > READ {
+            if self.bytes.len() > KEEP {
                 self.bytes = vec![0; READ];
             }
         }
@@ -60,7 +72,8 @@ impl Input {
                 self.bytes.resize(self.bytes.len() * 2, 0);
             }
         }
-        let count = ready!(reader.poll_read(cx, &mut self.bytes[self.end..])).map_err(Error::Read)?;
+        let count =
+            ready!(reader.poll_read(cx, &mut self.bytes[self.end..])).map_err(Error::Read)?;
         self.end += count;
         Poll::Ready(Ok(count))
     }
@@ -94,7 +107,7 @@ impl Output {
         }
         self.bytes.clear();
         self.written = 0;
-        if self.bytes.capacity() > READ {
+        if self.bytes.capacity() > KEEP {
             self.bytes.shrink_to(READ);
         }
         Poll::Ready(Ok(()))

@@ -20,8 +20,9 @@ pub trait Protocol {
     /// The same when no more input will come.
     fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize>;
 
-    /// Goes on with what is in flight and appends what is to be sent to `out`, up to about `room` bytes more. Ready:
-    /// nothing is in flight. Pending: the task of `cx` is woken when there is more to do.
+    /// Goes on with what is in flight and appends what is to be sent to `out`, until that is `room` bytes longer or more.
+    /// Ready: nothing is in flight. Pending: the task of `cx` is woken when there is more to do, unless the room was used
+    /// up; then this is called again when the output has been written.
     fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()>;
 }
 
@@ -38,7 +39,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { grace: Duration::from_secs(5), high_water: 1024 * 1024 }
+        Self {
+            grace: Duration::from_secs(5),
+            high_water: 1024 * 1024,
+        }
     }
 }
 
@@ -63,7 +67,12 @@ const BUDGET: usize = 1024;
 /// # Errors
 ///
 /// The transport's; [`Error::Closed`] when the peer no longer reads.
-pub async fn drive<P, R, W>(protocol: &mut P, reader: R, writer: W, options: Options) -> Result<End, Error>
+pub async fn drive<P, R, W>(
+    protocol: &mut P,
+    reader: R,
+    writer: W,
+    options: Options,
+) -> Result<End, Error>
 where
     P: Protocol,
     R: AsyncRead,
@@ -71,9 +80,17 @@ where
 {
     let mut reader = std::pin::pin!(reader);
     let mut writer = std::pin::pin!(writer);
-    let mut turn = Turn { protocol, input: Input::new(), output: Output::default(), options, stage: Stage::Open };
+    let mut turn = Turn {
+        protocol,
+        input: Input::new(),
+        output: Output::default(),
+        options,
+        stage: Stage::Open,
+    };
     let end = std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await?;
-    std::future::poll_fn(|cx| writer.as_mut().poll_flush(cx)).await.map_err(Error::write)?;
+    std::future::poll_fn(|cx| writer.as_mut().poll_flush(cx))
+        .await
+        .map_err(Error::write)?;
     Ok(end)
 }
 
@@ -108,8 +125,12 @@ impl<P: Protocol> Turn<'_, P> {
         let mut budget = BUDGET;
         loop {
             let idle = self.poll_handlers(cx);
+            let full = self.output.len() >= self.options.high_water;
             let written = self.output.poll_write(writer.as_mut(), cx)?.is_ready();
             self.output.compact();
+            if full && written {
+                continue;
+            }
             if let Stage::Draining(timer) = &mut self.stage {
                 if idle && written {
                     return Poll::Ready(Ok(End::Complete));
@@ -119,7 +140,7 @@ impl<P: Protocol> Turn<'_, P> {
                 }
                 return Poll::Pending;
             }
-            if self.output.len() > self.options.high_water {
+            if self.output.len() >= self.options.high_water {
                 // The writer is pending, so it wakes this task.
                 return Poll::Pending;
             }
@@ -142,15 +163,24 @@ impl<P: Protocol> Turn<'_, P> {
 
     /// Whether nothing is in flight.
     fn poll_handlers(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(room) = self.options.high_water.checked_sub(self.output.len()) else { return false };
-        self.protocol.poll(cx, &mut self.output.bytes, room).is_ready()
+        let room = self.options.high_water.saturating_sub(self.output.len());
+        room > 0
+            && self
+                .protocol
+                .poll(cx, &mut self.output.bytes, room)
+                .is_ready()
     }
 
     /// Takes messages while there are any, the budget lasts and the output has room. Whether it took one.
     fn take(&mut self, budget: &mut usize) -> bool {
         let mut took = false;
-        while *budget > 0 && self.output.len() <= self.options.high_water {
-            let Some(consumed) = self.protocol.receive(self.input.unconsumed(), &mut self.output.bytes) else { break };
+        while *budget > 0 && self.output.len() < self.options.high_water {
+            let Some(consumed) = self
+                .protocol
+                .receive(self.input.unconsumed(), &mut self.output.bytes)
+            else {
+                break;
+            };
             self.input.consume(consumed);
             *budget -= 1;
             took = true;
@@ -159,7 +189,10 @@ impl<P: Protocol> Turn<'_, P> {
     }
 
     fn end_input(&mut self) {
-        while let Some(consumed) = self.protocol.finish(self.input.unconsumed(), &mut self.output.bytes) {
+        while let Some(consumed) = self
+            .protocol
+            .finish(self.input.unconsumed(), &mut self.output.bytes)
+        {
             self.input.consume(consumed);
         }
         self.stage = Stage::Draining(Timer::after(self.options.grace));

@@ -19,7 +19,10 @@ pub enum Error {
 impl Error {
     pub(crate) fn write(error: io::Error) -> Self {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
-        if matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected) {
+        if matches!(
+            error.kind(),
+            BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected
+        ) {
             return Self::Closed;
         }
         Self::Write(error)

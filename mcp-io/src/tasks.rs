@@ -14,9 +14,9 @@ use std::task::{Context, Poll, Wake, Waker};
 
 #[cfg(loom)]
 use loom::sync::Mutex;
+use std::sync::Arc;
 #[cfg(not(loom))]
 use std::sync::Mutex;
-use std::sync::Arc;
 
 /// Futures in numbered places, each with something of the caller's (`T`) that comes back when it completes.
 ///
@@ -58,7 +58,12 @@ impl<F: Future + ?Sized, T> Tasks<F, T> {
     /// No futures yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { slots: Vec::new(), ready: Arc::new(Ready::default()), len: 0, batch: Vec::new() }
+        Self {
+            slots: Vec::new(),
+            ready: Arc::new(Ready::default()),
+            len: 0,
+            batch: Vec::new(),
+        }
     }
 
     /// How many futures are waiting here.
@@ -74,16 +79,30 @@ impl<F: Future + ?Sized, T> Tasks<F, T> {
     }
 
     /// Polls a new future once: its output comes back at once, or it is kept at `index`, where none may be.
-    pub fn start(&mut self, index: usize, mut future: Pin<Box<F>>, data: T) -> Poll<(T, F::Output)> {
+    pub fn start(
+        &mut self,
+        index: usize,
+        mut future: Pin<Box<F>>,
+        data: T,
+    ) -> Poll<(T, F::Output)> {
         while self.slots.len() <= index {
-            let waker = Arc::new(SlotWaker { index: self.slots.len(), ready: self.ready.clone() });
-            self.slots.push(Slot { task: None, waker: Waker::from(waker) });
+            let waker = Arc::new(SlotWaker {
+                index: self.slots.len(),
+                ready: self.ready.clone(),
+            });
+            self.slots.push(Slot {
+                task: None,
+                waker: Waker::from(waker),
+            });
         }
         let slot = &mut self.slots[index];
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&slot.waker)) {
             return Poll::Ready((data, output));
         }
-        assert!(slot.task.is_none(), "a call has a place of its own while it is in flight");
+        assert!(
+            slot.task.is_none(),
+            "a call has a place of its own while it is in flight"
+        );
         slot.task = Some((future, data));
         self.len += 1;
         Poll::Pending
@@ -105,9 +124,14 @@ impl<F: Future + ?Sized, T> Tasks<F, T> {
         }
         while let Some(index) = self.batch.pop() {
             // A slot is woken in vain when its future was removed, or has completed while being woken.
-            let Some(slot) = self.slots.get_mut(index) else { continue };
-            let Some((future, _)) = &mut slot.task else { continue };
-            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&slot.waker)) {
+            let Some(slot) = self.slots.get_mut(index) else {
+                continue;
+            };
+            let Some((future, _)) = &mut slot.task else {
+                continue;
+            };
+            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&slot.waker))
+            {
                 self.len -= 1;
                 let (_, data) = slot.task.take().expect("it was there to be polled");
                 return Poll::Ready((data, output));
@@ -126,7 +150,9 @@ impl<F: Future + ?Sized, T> Default for Tasks<F, T> {
 
 impl<F: ?Sized, T> fmt::Debug for Tasks<F, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tasks").field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("Tasks")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
     }
 }
 
@@ -209,7 +235,10 @@ mod tests {
     #[test]
     fn a_future_that_completes_at_once_is_not_kept() {
         let (mut tasks, ..) = tasks();
-        assert_eq!(tasks.start(3, Box::pin(ready(7)), "a"), Poll::Ready(("a", 7)));
+        assert_eq!(
+            tasks.start(3, Box::pin(ready(7)), "a"),
+            Poll::Ready(("a", 7))
+        );
         assert!(tasks.is_empty());
     }
 
@@ -230,7 +259,10 @@ mod tests {
             for _ in 0..round {
                 slot.borrow().as_ref().expect("polled once").wake_by_ref();
             }
-            assert!(count.0.load(Ordering::SeqCst) > before, "the driver is woken");
+            assert!(
+                count.0.load(Ordering::SeqCst) > before,
+                "the driver is woken"
+            );
             assert_eq!(tasks.poll_next(cx), Poll::Ready(("a", 9)));
             assert_eq!(tasks.poll_next(cx), Poll::Pending);
             assert!(tasks.is_empty());
@@ -265,7 +297,10 @@ mod tests {
         assert_eq!(tasks.start(1, Box::pin(pending()), "idle"), Poll::Pending);
         for turn in 1..4 {
             assert_eq!(tasks.poll_next(cx), Poll::Pending);
-            assert!(count.0.load(Ordering::SeqCst) >= turn, "it is to be polled again");
+            assert!(
+                count.0.load(Ordering::SeqCst) >= turn,
+                "it is to be polled again"
+            );
         }
     }
 }

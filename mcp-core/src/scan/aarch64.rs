@@ -6,13 +6,13 @@ use core::arch::aarch64::{
     vshrn_n_u16, vshrq_n_s8,
 };
 
-use super::vector::Vector;
-use super::{HEAD, StringRun, generic};
+use super::StringRun;
+use super::generic::{self, Vector};
 
 #[inline]
-pub(super) fn head(bytes: &[u8; HEAD]) -> StringRun {
+pub(super) fn head(pair: &[[u8; 16]; 2]) -> StringRun {
     // SAFETY: this module is compiled for targets with NEON only.
-    unsafe { generic::block_run::<Neon, 16>(bytes) }
+    unsafe { generic::pair_run::<Neon, 16>(pair) }
 }
 
 pub(super) fn string_run(bytes: &[u8]) -> StringRun {

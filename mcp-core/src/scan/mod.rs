@@ -6,12 +6,12 @@
 //! | rung | where | used |
 //! | --- | --- | --- |
 //! | byte at a time | `tests.rs` | the oracle all others are tested against |
-//! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 16 bytes; targets without a vector unit |
-//! | one vector algorithm | `generic.rs` over `vector.rs` | instantiated by the shells below |
+//! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 32 bytes; targets without a vector unit |
+//! | one vector algorithm | `generic.rs`, over a `Vector` trait | instantiated by the shells below |
 //! | SSE2 and AVX2, NEON | `x86_64.rs`, `aarch64.rs` | what is compiled in; AVX2 also when feature `std` finds it at run time |
 //!
-//! This is the only module with `unsafe`: vector loads from arrays of the right size, and calls of AVX2 code behind the
-//! check that the CPU has it.
+//! This is the only module with `unsafe`: vector loads from arrays of the right size, and calls of code for an
+//! instruction set that is compiled in or that the CPU was just asked for.
 #![expect(
     unsafe_code,
     reason = "vector intrinsics; the whole crate's unsafe code is in this module"
@@ -35,15 +35,6 @@ mod generic;
 mod swar;
 #[cfg(test)]
 mod tests;
-#[cfg(any(
-    all(target_arch = "x86_64", target_feature = "sse2"),
-    all(
-        target_arch = "aarch64",
-        target_feature = "neon",
-        target_endian = "little"
-    )
-))]
-mod vector;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86_64;
 
@@ -53,6 +44,9 @@ mod x86_64;
     target_endian = "little"
 ))]
 use self::aarch64 as kernel;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use self::x86_64 as kernel;
+
 #[cfg(not(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(
@@ -61,9 +55,13 @@ use self::aarch64 as kernel;
         target_endian = "little"
     )
 )))]
-use self::swar as kernel;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use self::x86_64 as kernel;
+mod kernel {
+    pub(super) use super::swar::string_run;
+
+    pub(super) fn head(pair: &[[u8; super::HEAD / 2]; 2]) -> super::StringRun {
+        string_run(pair.as_flattened())
+    }
+}
 
 /// The position of the first `\n` in `bytes`.
 #[must_use]
@@ -82,8 +80,9 @@ pub struct StringRun {
     pub ascii: bool,
 }
 
-/// Bytes looked at before the kernel for long runs is called. Member names and most values end within them.
-const HEAD: usize = 16;
+/// Bytes looked at before the kernel for long runs is called, in two blocks. Most member names and short values end
+/// within them.
+const HEAD: usize = 32;
 
 /// Measures the run of bytes that stand for themselves inside a JSON string (RFC 8259, section 7): everything up to
 /// the first `"`, `\` or byte below 0x20.
@@ -93,14 +92,14 @@ const HEAD: usize = 16;
 #[must_use]
 #[inline]
 pub fn string_run(bytes: &[u8]) -> StringRun {
-    let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
+    let Some(pair) = bytes.as_chunks::<{ HEAD / 2 }>().0.first_chunk::<2>() else {
         return swar::string_run(bytes);
     };
-    let head = kernel::head(head);
+    let head = kernel::head(pair);
     if head.len < HEAD {
         return head;
     }
-    let rest = kernel::string_run(rest);
+    let rest = kernel::string_run(&bytes[HEAD..]);
     StringRun {
         len: HEAD + rest.len,
         ascii: head.ascii && rest.ascii,

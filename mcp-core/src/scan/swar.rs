@@ -10,46 +10,31 @@ const HIGH: u64 = 0x80 * ONES;
 pub(super) fn string_run(bytes: &[u8]) -> StringRun {
     let (words, tail) = bytes.as_chunks::<WORD>();
     let mut high = 0;
-    for (index, word) in words.iter().enumerate() {
+    let mut len = 0;
+    for word in words {
         let word = u64::from_le_bytes(*word);
         let stops = stops(word);
         high |= word & below(stops);
         if stops != 0 {
             return StringRun {
-                len: index * WORD + position(stops),
+                len: len + position(stops),
                 ascii: high & HIGH == 0,
             };
         }
+        len += WORD;
     }
     let word = partial(tail);
     let stops = stops(word);
     high |= word & below(stops);
-    let len = if stops == 0 {
+    len += if stops == 0 {
         tail.len()
     } else {
         position(stops)
     };
     StringRun {
-        len: words.len() * WORD + len,
+        len,
         ascii: high & HIGH == 0,
     }
-}
-
-/// The same for exactly [`HEAD`](super::HEAD) bytes, to be inlined.
-#[cfg_attr(
-    any(
-        all(target_arch = "x86_64", target_feature = "sse2"),
-        all(
-            target_arch = "aarch64",
-            target_feature = "neon",
-            target_endian = "little"
-        )
-    ),
-    expect(dead_code, reason = "vector kernels have their own")
-)]
-#[inline]
-pub(super) fn head(bytes: &[u8; super::HEAD]) -> StringRun {
-    string_run(bytes)
 }
 
 /// Sets the high bit of each byte that ends a run. Bytes above the first such byte may be marked wrongly: a
@@ -73,9 +58,20 @@ fn position(stops: u64) -> usize {
 
 /// Up to seven bytes as a word, filled up with bytes that neither stop a run nor count as non-ASCII.
 fn partial(tail: &[u8]) -> u64 {
-    let mut word = [b' '; WORD];
-    for (to, from) in word.iter_mut().zip(tail) {
-        *to = *from;
-    }
-    u64::from_le_bytes(word)
+    const FILL: u64 = b' ' as u64 * ONES;
+    let len = tail.len();
+    let word = if let (Some(first), Some(last)) = (tail.first_chunk::<4>(), tail.last_chunk::<4>())
+    {
+        // Where the two halves overlap they are the same bytes.
+        u64::from(u32::from_le_bytes(*first))
+            | u64::from(u32::from_le_bytes(*last)) << (8 * (len - 4))
+    } else if let (Some(first), Some(last)) = (tail.first(), tail.last()) {
+        let middle = len / 2;
+        u64::from(*first)
+            | u64::from(tail[middle]) << (8 * middle)
+            | u64::from(*last) << (8 * (len - 1))
+    } else {
+        0
+    };
+    word | FILL << (8 * len)
 }

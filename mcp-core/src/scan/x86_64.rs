@@ -6,13 +6,13 @@ use core::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 
-use super::vector::Vector;
-use super::{HEAD, StringRun, generic};
+use super::StringRun;
+use super::generic::{self, Vector};
 
 #[inline]
-pub(super) fn head(bytes: &[u8; HEAD]) -> StringRun {
+pub(super) fn head(pair: &[[u8; 16]; 2]) -> StringRun {
     // SAFETY: this module is compiled for targets with SSE2 only.
-    unsafe { generic::block_run::<Sse2, 16>(bytes) }
+    unsafe { generic::pair_run::<Sse2, 16>(pair) }
 }
 
 /// The widest kernel this CPU has.

@@ -1,0 +1,270 @@
+//! Standard input and output of this process, taken over for the protocol.
+//!
+//! Pipes and sockets are polled for readiness; files and terminals, which cannot be, are read and written by a thread.
+//! The descriptors' open file descriptions are shared with whoever started this process (a terminal, `2>&1`), so
+//! `O_NONBLOCK` is never set on them.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use futures_io::{AsyncRead, AsyncWrite};
+
+use crate::Error;
+
+#[cfg(not(unix))]
+use portable as platform;
+#[cfg(unix)]
+use unix as platform;
+
+/// The protocol's input: what was standard input.
+#[derive(Debug)]
+pub struct Stdin(platform::Input);
+
+/// The protocol's output: what was standard output.
+#[derive(Debug)]
+pub struct Stdout(platform::Output);
+
+/// Takes standard input and output for the protocol, once in the life of the process.
+///
+/// On Unix their places are filled: what is printed by mistake afterwards goes to standard error instead of into the
+/// protocol (STD-03), and what reads standard input finds it empty. Children inherit those places as well. Elsewhere
+/// nothing guards against stray prints.
+///
+/// # Errors
+///
+/// They were taken before, are closed, or the system refuses to copy them.
+pub fn take() -> Result<(Stdin, Stdout), Error> {
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    if TAKEN.swap(true, Ordering::SeqCst) {
+        return Err(Error::Setup(io::Error::other("they are in use already")));
+    }
+    platform::take()
+        .map(|(input, output)| (Stdin(input), Stdout(output)))
+        .map_err(Error::Setup)
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        self.get_mut().0.poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Stdout {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.get_mut().0.poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().0.poll_flush(cx)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(cx)
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::pin::Pin;
+    use std::task::{Context, Poll, ready};
+
+    use async_io::Async;
+    use blocking::Unblock;
+    use futures_io::{AsyncRead, AsyncWrite};
+    use rustix::fs::{FileType, Mode, OFlags};
+    use rustix::io::Errno;
+    use rustix::net::{RecvFlags, SendFlags};
+
+    #[derive(Debug)]
+    pub(super) enum Input {
+        Pipe(Async<OwnedFd>),
+        Socket(Async<OwnedFd>),
+        Other(Unblock<File>),
+    }
+
+    #[derive(Debug)]
+    pub(super) enum Output {
+        /// A description of our own, in non-blocking mode: written until it is full.
+        Pipe(Async<OwnedFd>),
+        /// The shared description: a write of up to `PIPE_BUF` bytes to a writable pipe does not block.
+        SharedPipe(Async<OwnedFd>),
+        Socket(Async<OwnedFd>),
+        Other(Unblock<File>),
+    }
+
+    pub(super) fn take() -> io::Result<(Input, Output)> {
+        let input = private(std::io::stdin().as_fd())?;
+        let output = private(std::io::stdout().as_fd())?;
+        let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::stdio::dup2_stdin(&null)?;
+        // Standard error may be closed; a print then goes nowhere instead.
+        if rustix::stdio::dup2_stdout(std::io::stderr()).is_err() {
+            rustix::stdio::dup2_stdout(&null)?;
+        }
+        Ok((Input::new(input)?, Output::new(output)?))
+    }
+
+    /// A copy that children do not inherit, above the standard places.
+    fn private(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+        Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?)
+    }
+
+    fn kind(fd: &OwnedFd) -> io::Result<FileType> {
+        Ok(FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode))
+    }
+
+    impl Input {
+        fn new(fd: OwnedFd) -> io::Result<Self> {
+            Ok(match kind(&fd)? {
+                FileType::Fifo => Self::Pipe(Async::new_nonblocking(fd)?),
+                FileType::Socket => Self::Socket(Async::new_nonblocking(fd)?),
+                _ => Self::Other(Unblock::new(File::from(fd))),
+            })
+        }
+
+        pub(super) fn poll_read(
+            &mut self,
+            cx: &mut Context<'_>,
+            buf: &mut [u8],
+        ) -> Poll<io::Result<usize>> {
+            loop {
+                let (fd, result) = match self {
+                    Self::Other(file) => return Pin::new(file).poll_read(cx, buf),
+                    // Nobody else reads here, so what is readable now is readable still.
+                    Self::Pipe(pipe) => {
+                        ready!(pipe.poll_readable(cx))?;
+                        (&*pipe, rustix::io::read(&*pipe, &mut *buf))
+                    }
+                    Self::Socket(socket) => (
+                        &*socket,
+                        rustix::net::recv(&*socket, &mut *buf, RecvFlags::DONTWAIT)
+                            .map(|(_, count)| count),
+                    ),
+                };
+                match result {
+                    Ok(count) => return Poll::Ready(Ok(count)),
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => ready!(fd.poll_readable(cx))?,
+                    Err(error) => return Poll::Ready(Err(error.into())),
+                }
+            }
+        }
+    }
+
+    impl Output {
+        fn new(fd: OwnedFd) -> io::Result<Self> {
+            Ok(match kind(&fd)? {
+                FileType::Fifo => match reopen(&fd) {
+                    Some(own) => Self::Pipe(Async::new_nonblocking(own)?),
+                    None => Self::SharedPipe(Async::new_nonblocking(fd)?),
+                },
+                FileType::Socket => Self::Socket(Async::new_nonblocking(fd)?),
+                _ => Self::Other(Unblock::new(File::from(fd))),
+            })
+        }
+
+        pub(super) fn poll_write(
+            &mut self,
+            cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            loop {
+                let (fd, result) = match self {
+                    Self::Other(file) => return Pin::new(file).poll_write(cx, buf),
+                    Self::Pipe(pipe) => (&*pipe, rustix::io::write(&*pipe, buf)),
+                    Self::SharedPipe(pipe) => {
+                        ready!(pipe.poll_writable(cx))?;
+                        let most = buf.len().min(rustix::pipe::PIPE_BUF);
+                        (&*pipe, rustix::io::write(&*pipe, &buf[..most]))
+                    }
+                    Self::Socket(socket) => {
+                        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                        (&*socket, rustix::net::send(&*socket, buf, flags))
+                    }
+                };
+                match result {
+                    Ok(count) => return Poll::Ready(Ok(count)),
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => ready!(fd.poll_writable(cx))?,
+                    Err(error) => return Poll::Ready(Err(error.into())),
+                }
+            }
+        }
+
+        pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            match self {
+                Self::Other(file) => Pin::new(file).poll_flush(cx),
+                Self::Pipe(_) | Self::SharedPipe(_) | Self::Socket(_) => Poll::Ready(Ok(())),
+            }
+        }
+    }
+
+    /// Opens the pipe once more, for a description that nobody shares. Linux only, and only where this process may open
+    /// what it was handed.
+    fn reopen(fd: &OwnedFd) -> Option<OwnedFd> {
+        use std::os::fd::AsRawFd;
+        let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::open(path, flags, Mode::empty()).ok()
+    }
+}
+
+#[cfg(not(unix))]
+mod portable {
+    use std::io;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use blocking::Unblock;
+    use futures_io::{AsyncRead, AsyncWrite};
+
+    #[derive(Debug)]
+    pub(super) struct Input(Unblock<io::Stdin>);
+
+    #[derive(Debug)]
+    pub(super) struct Output(Unblock<io::Stdout>);
+
+    pub(super) fn take() -> io::Result<(Input, Output)> {
+        Ok((
+            Input(Unblock::new(io::stdin())),
+            Output(Unblock::new(io::stdout())),
+        ))
+    }
+
+    impl Input {
+        pub(super) fn poll_read(
+            &mut self,
+            cx: &mut Context<'_>,
+            buf: &mut [u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_read(cx, buf)
+        }
+    }
+
+    impl Output {
+        pub(super) fn poll_write(
+            &mut self,
+            cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(cx, buf)
+        }
+
+        pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(cx)
+        }
+    }
+}
