@@ -1,6 +1,10 @@
 //! The Model Context Protocol as a sans-IO engine.
 #![no_std]
-#![deny(clippy::std_instead_of_alloc)]
+#![warn(
+    clippy::alloc_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core
+)]
 
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]

@@ -36,7 +36,10 @@ impl StdioServer {
     /// Puts an engine on a stream.
     #[must_use]
     pub const fn new(engine: ServerEngine) -> Self {
-        Self { framer: LineFramer::new(engine.limits().max_message), engine }
+        Self {
+            framer: LineFramer::new(engine.limits().max_message),
+            engine,
+        }
     }
 
     /// The engine, for what is not input or output.
@@ -72,7 +75,9 @@ impl StdioServer {
         result: &CallToolResult<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError<ReplyToken>> {
-        self.engine.reply(token, result, out).map(|()| out.push(b'\n'))
+        self.engine
+            .reply(token, result, out)
+            .map(|()| out.push(b'\n'))
     }
 
     /// [`ServerEngine::fail`], on a line.
@@ -86,7 +91,9 @@ impl StdioServer {
         error: &ErrorObject<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError<ReplyToken>> {
-        self.engine.fail(token, error, out).map(|()| out.push(b'\n'))
+        self.engine
+            .fail(token, error, out)
+            .map(|()| out.push(b'\n'))
     }
 
     /// [`ServerEngine::progress`], on a line.
@@ -94,14 +101,24 @@ impl StdioServer {
     /// # Errors
     ///
     /// The call is over.
-    pub fn progress(&mut self, key: CallKey, progress: &Progress<'_>, out: &mut Vec<u8>) -> Result<(), SendError<()>> {
+    pub fn progress(
+        &mut self,
+        key: CallKey,
+        progress: &Progress<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError<()>> {
         let before = out.len();
         self.engine.progress(key, progress, out)?;
         end_line(out, before);
         Ok(())
     }
 
-    fn take<'b>(&mut self, consumed: usize, outcome: LineOutcome<'b>, out: &mut Vec<u8>) -> Step<'b> {
+    fn take<'b>(
+        &mut self,
+        consumed: usize,
+        outcome: LineOutcome<'b>,
+        out: &mut Vec<u8>,
+    ) -> Step<'b> {
         let before = out.len();
         let incoming = match outcome {
             LineOutcome::NeedMore => None,
