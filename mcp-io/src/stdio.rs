@@ -122,16 +122,30 @@ mod unix {
         Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?)
     }
 
-    fn kind(fd: &OwnedFd) -> io::Result<FileType> {
-        Ok(FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode))
+    enum Kind {
+        Pipe,
+        Socket,
+        /// A file or a terminal.
+        Other,
+    }
+
+    fn kind(fd: &OwnedFd) -> io::Result<Kind> {
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode);
+        Ok(if kind.is_fifo() {
+            Kind::Pipe
+        } else if kind.is_socket() {
+            Kind::Socket
+        } else {
+            Kind::Other
+        })
     }
 
     impl Input {
         fn new(fd: OwnedFd) -> io::Result<Self> {
             Ok(match kind(&fd)? {
-                FileType::Fifo => Self::Pipe(Async::new_nonblocking(fd)?),
-                FileType::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                _ => Self::Other(Unblock::new(File::from(fd))),
+                Kind::Pipe => Self::Pipe(Async::new_nonblocking(fd)?),
+                Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
+                Kind::Other => Self::Other(Unblock::new(File::from(fd))),
             })
         }
 
@@ -167,12 +181,12 @@ mod unix {
     impl Output {
         fn new(fd: OwnedFd) -> io::Result<Self> {
             Ok(match kind(&fd)? {
-                FileType::Fifo => match reopen(&fd) {
+                Kind::Pipe => match reopen(&fd) {
                     Some(own) => Self::Pipe(Async::new_nonblocking(own)?),
                     None => Self::SharedPipe(Async::new_nonblocking(fd)?),
                 },
-                FileType::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                _ => Self::Other(Unblock::new(File::from(fd))),
+                Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
+                Kind::Other => Self::Other(Unblock::new(File::from(fd))),
             })
         }
 

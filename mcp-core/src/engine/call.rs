@@ -150,6 +150,14 @@ impl Calls {
         })
     }
 
+    pub(super) fn get(&self, key: CallKey) -> Option<&Call> {
+        self.slots
+            .get(key.index as usize)
+            .filter(|slot| slot.generation == key.generation)?
+            .call
+            .as_ref()
+    }
+
     pub(super) fn get_mut(&mut self, key: CallKey) -> Option<&mut Call> {
         self.slots
             .get_mut(key.index as usize)

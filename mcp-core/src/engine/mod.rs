@@ -133,6 +133,12 @@ impl ServerEngine {
         self.calls.len()
     }
 
+    /// Whether the call of this key still wants its answer.
+    #[must_use]
+    pub fn is_in_flight(&self, key: CallKey) -> bool {
+        self.calls.get(key).is_some()
+    }
+
     /// The version that `initialize` settled; `None` before that, and for peers that are modern throughout.
     #[must_use]
     pub fn session_version(&self) -> Option<ProtocolVersion> {

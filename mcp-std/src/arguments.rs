@@ -1,0 +1,80 @@
+//! Arguments of a tool: from JSON to the handler's type.
+
+use mcp_core::json::{Kind, RawJson, Writer};
+use serde::de::DeserializeOwned;
+
+use crate::output::ToolResult;
+
+/// Decodes the arguments of a call, `{}` if there are none.
+///
+/// Whole numbers are accepted however they are written: JSON Schema's `integer` is a value, so `3.0` and `3e0` are
+/// integers (SC-10), though serde_json does not take them for one.
+///
+/// # Errors
+///
+/// The tool result to answer with, which says which member is wrong: the model can correct itself (TOOL-24).
+pub(crate) fn decode<A: DeserializeOwned>(arguments: Option<RawJson<'_>>) -> Result<A, ToolResult> {
+    let text = arguments.map_or("{}", RawJson::as_str);
+    serde_json::from_str(text)
+        .or_else(|_| with_plain_integers(text))
+        .map_err(|_| refusal::<A>(text))
+}
+
+fn with_plain_integers<A: DeserializeOwned>(text: &str) -> Result<A, ()> {
+    let arguments = RawJson::parse(text.as_bytes()).map_err(drop)?;
+    let mut plain = Vec::with_capacity(text.len());
+    let mut json = Writer::new(&mut plain);
+    write_plain(arguments, &mut json);
+    json.finish().map_err(drop)?;
+    serde_json::from_slice(&plain).map_err(drop)
+}
+
+/// Recursion is bounded by the depth that the engine accepts.
+fn write_plain(value: RawJson<'_>, json: &mut Writer<'_, Vec<u8>>) {
+    match value.kind() {
+        Kind::Number => match value.as_number().and_then(|number| number.as_i64()) {
+            Some(integer) => json.integer(integer),
+            None => json.raw(value),
+        },
+        Kind::Array => {
+            json.begin_array();
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .for_each(|element| write_plain(element, json));
+            json.end_array();
+        }
+        Kind::Object => {
+            json.begin_object();
+            for (name, member) in value.as_object().into_iter().flatten() {
+                json.key(&name.decode());
+                write_plain(member, json);
+            }
+            json.end_object();
+        }
+        Kind::Null | Kind::Bool | Kind::String => json.raw(value),
+    }
+}
+
+/// Decodes once more, watching where it fails.
+fn refusal<A: DeserializeOwned>(text: &str) -> ToolResult {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let problem = match serde_path_to_error::deserialize::<_, A>(&mut deserializer) {
+        Ok(_) => "they do not fit".to_owned(),
+        Err(error) if error.path().iter().next().is_none() => message(error.inner()),
+        Err(error) => format!("`{}`: {}", error.path(), message(error.inner())),
+    };
+    ToolResult::error(format!(
+        "Invalid arguments: {problem}. Call the tool again with arguments that fit its input schema."
+    ))
+}
+
+/// serde_json's message without its line and column: the model does not see the text they count in.
+fn message(error: &serde_json::Error) -> String {
+    let mut message = error.to_string();
+    if let Some(at) = message.rfind(" at line ") {
+        message.truncate(at);
+    }
+    message
+}

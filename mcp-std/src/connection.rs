@@ -1,0 +1,258 @@
+//! One peer being served: the engine, and the handlers of its calls.
+
+use core::panic::AssertUnwindSafe;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::collections::VecDeque;
+use std::panic::catch_unwind;
+use std::sync::Arc;
+
+use async_channel::{Receiver, Sender};
+use futures_lite::Stream;
+use mcp_core::ErrorCode;
+use mcp_core::binding::StdioServer;
+use mcp_core::engine::{Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::json::RawJson;
+use mcp_core::model::{ClientCapabilities, ProtocolVersion};
+use mcp_core::rpc::ErrorObject;
+use mcp_io::{Protocol, Tasks};
+
+use crate::context::{Note, ToolContext};
+use crate::entropy;
+use crate::output::ToolResult;
+use crate::server::Offer;
+use crate::tool::{Finished, Sharing, Started};
+
+/// Notes that handlers may have waiting for the client to read; one more makes its handler wait.
+const NOTES: usize = 256;
+
+pub(crate) struct Connection<S: Sharing> {
+    offer: Arc<Offer<S>>,
+    stdio: StdioServer,
+    running: Tasks<S::Running, (ReplyToken, usize)>,
+    /// Accepted while as many handlers ran as may, first come first served.
+    waiting: VecDeque<Waiting>,
+    /// The bytes of their arguments.
+    waiting_bytes: usize,
+    notes: Pin<Box<Receiver<Note>>>,
+    notes_in: Sender<Note>,
+}
+
+/// A call that waits for its turn; its arguments are the only copy of a message's bytes.
+struct Waiting {
+    job: Job,
+    arguments: Option<Box<str>>,
+}
+
+struct Job {
+    token: ReplyToken,
+    tool: usize,
+    version: ProtocolVersion,
+    capabilities: ClientCapabilities,
+    wants_progress: bool,
+}
+
+impl<S: Sharing> Connection<S> {
+    pub(crate) fn new(offer: Arc<Offer<S>>) -> Self {
+        let engine = ServerEngine::new(offer.catalog.clone(), offer.limits, entropy::seed());
+        let (notes_in, notes) = async_channel::bounded(NOTES);
+        Self {
+            offer,
+            stdio: StdioServer::new(engine),
+            running: Tasks::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            notes: Box::pin(notes),
+            notes_in,
+        }
+    }
+
+    fn handle(&mut self, incoming: Incoming<'_>, out: &mut Vec<u8>) {
+        match incoming {
+            Incoming::Call(ToolCall {
+                token,
+                tool,
+                arguments,
+                version,
+                capabilities,
+                wants_progress,
+                ..
+            }) => {
+                let job = Job {
+                    token,
+                    tool,
+                    version,
+                    capabilities,
+                    wants_progress,
+                };
+                if self.running.len() < self.offer.max_concurrent {
+                    self.start(job, arguments, out);
+                } else {
+                    self.postpone(job, arguments, out);
+                }
+            }
+            Incoming::Cancelled(key) => {
+                // One that still waits is passed over when its turn comes.
+                if let Some((future, _)) = self.running.remove(key.index()) {
+                    // What a handler does when it is dropped is its own business; the others go on.
+                    let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+                }
+            }
+            Incoming::Rejected(fault) => {
+                if let Some(report) = &self.offer.on_fault {
+                    report(&fault);
+                }
+            }
+            // A `Vec` is never full.
+            Incoming::Handled | Incoming::Blocked | _ => {}
+        }
+    }
+
+    fn postpone(&mut self, job: Job, arguments: Option<RawJson<'_>>, out: &mut Vec<u8>) {
+        let bytes = arguments.map_or(0, |arguments| arguments.as_bytes().len());
+        if self.waiting_bytes + bytes > self.offer.max_waiting {
+            let message = "Server busy: too many calls are waiting for their turn, retry later";
+            self.fail(job.token, message, out);
+            return;
+        }
+        self.waiting_bytes += bytes;
+        self.waiting.push_back(Waiting {
+            job,
+            arguments: arguments.map(|arguments| arguments.as_str().into()),
+        });
+    }
+
+    /// Starts calls that waited, as many as may run.
+    fn start_waiting(&mut self, out: &mut Vec<u8>) {
+        while self.running.len() < self.offer.max_concurrent {
+            let Some(Waiting { job, arguments }) = self.waiting.pop_front() else {
+                return;
+            };
+            self.waiting_bytes -= arguments.as_ref().map_or(0, |arguments| arguments.len());
+            if self.stdio.engine().is_in_flight(job.token.key()) {
+                let arguments = arguments
+                    .as_deref()
+                    .and_then(|text| RawJson::parse(text.as_bytes()).ok());
+                self.start(job, arguments, out);
+            }
+        }
+    }
+
+    fn start(&mut self, job: Job, arguments: Option<RawJson<'_>>, out: &mut Vec<u8>) {
+        let Job {
+            token,
+            tool,
+            version,
+            capabilities,
+            wants_progress,
+        } = job;
+        let key = token.key();
+        let notes = wants_progress.then(|| self.notes_in.clone());
+        let context = ToolContext {
+            key,
+            version,
+            capabilities,
+            notes,
+        };
+        let start = &self.offer.tools[tool];
+        // Decoding the arguments runs code of the tool's author as well.
+        let started = catch_unwind(AssertUnwindSafe(|| start(context, arguments)));
+        let (data, finished) = match started {
+            Err(panic) => ((token, tool), Err(panic)),
+            Ok(Started::Done(result)) => ((token, tool), Ok(result)),
+            Ok(Started::Running(future)) => {
+                match self.running.start(key.index(), future, (token, tool)) {
+                    Poll::Pending => return,
+                    Poll::Ready(finished) => finished,
+                }
+            }
+        };
+        self.finish(data, finished, out);
+    }
+
+    fn finish(
+        &mut self,
+        (token, tool): (ReplyToken, usize),
+        finished: Finished,
+        out: &mut Vec<u8>,
+    ) {
+        // What the handler sent before it ended comes before its result.
+        while let Ok(note) = self.notes.try_recv() {
+            self.send(&note, out);
+        }
+        let name = self.offer.catalog.tool_name(tool).unwrap_or_default();
+        match finished {
+            Ok(result) => self.reply(token, &result, out),
+            Err(_) => {
+                let message = format!("Tool {name} panicked");
+                self.fail(token, &message, out);
+            }
+        }
+    }
+
+    fn reply(&mut self, token: ReplyToken, result: &ToolResult, out: &mut Vec<u8>) {
+        // Either way a stale token is a call cancelled while its handler ended: nobody waits for it.
+        let Some(borrowed) = result.borrowed() else {
+            self.fail(token, "The tool's structured content is not JSON", out);
+            return;
+        };
+        let _ = self.stdio.reply(token, &borrowed, out);
+    }
+
+    fn fail(&mut self, token: ReplyToken, message: &str, out: &mut Vec<u8>) {
+        let _ = self.stdio.fail(
+            token,
+            &ErrorObject::new(ErrorCode::INTERNAL_ERROR, message),
+            out,
+        );
+    }
+
+    fn send(&mut self, note: &Note, out: &mut Vec<u8>) {
+        // Stale: the call is over, and whoever holds on to its context talks to nobody.
+        let _ = self.stdio.progress(note.key, &note.progress(), out);
+    }
+}
+
+impl<S: Sharing> Protocol for Connection<S> {
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let step = self.stdio.receive(input, out);
+        self.take(step.consumed, step.incoming, out)
+    }
+
+    fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let step = self.stdio.finish(rest, out);
+        self.take(step.consumed, step.incoming, out)
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
+        let full = out.len() + room;
+        self.start_waiting(out);
+        while out.len() < full {
+            if let Poll::Ready((data, finished)) = self.running.poll_next(cx) {
+                Self::finish(self, data, finished, out);
+                self.start_waiting(out);
+            } else if let Poll::Ready(Some(note)) = self.notes.as_mut().poll_next(cx) {
+                self.send(&note, out);
+            } else {
+                let idle = self.running.is_empty() && self.waiting.is_empty();
+                return if idle { Poll::Ready(()) } else { Poll::Pending };
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl<S: Sharing> Connection<S> {
+    fn take(
+        &mut self,
+        consumed: usize,
+        incoming: Option<Incoming<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let nothing = consumed == 0 && incoming.is_none();
+        if let Some(incoming) = incoming {
+            self.handle(incoming, out);
+        }
+        (!nothing).then_some(consumed)
+    }
+}

@@ -1,0 +1,314 @@
+//! Tools: a definition, and the function behind it.
+
+use core::future::Future;
+use core::panic::AssertUnwindSafe;
+use core::pin::Pin;
+
+use futures_lite::FutureExt;
+use mcp_core::json::RawJson;
+use mcp_core::model::{ClientCapabilities, ToolAnnotations};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::arguments;
+use crate::context::ToolContext;
+use crate::output::{IntoToolResult, ToolResult};
+
+/// Whether a server's handlers may move between threads: [`Shared`] ones may, [`Local`] ones need not.
+pub trait Sharing: sealed::Sealed + Sized + 'static {
+    /// A handler that runs.
+    #[doc(hidden)]
+    type Running: Future<Output = Finished> + ?Sized;
+    /// Starts a handler.
+    #[doc(hidden)]
+    type Start: Fn(ToolContext, Option<RawJson<'_>>) -> Started<Self> + ?Sized;
+}
+
+/// Handlers are `Send`: the server can be spawned on an executor of several threads.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Shared {}
+
+/// Handlers may hold an `Rc` and the like: the server stays on the thread it is built on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Local {}
+
+impl Sharing for Shared {
+    type Running = dyn Future<Output = Finished> + Send;
+    type Start = dyn Fn(ToolContext, Option<RawJson<'_>>) -> Started<Self> + Send + Sync;
+}
+
+impl Sharing for Local {
+    type Running = dyn Future<Output = Finished>;
+    type Start = dyn Fn(ToolContext, Option<RawJson<'_>>) -> Started<Self>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Shared {}
+    impl Sealed for super::Local {}
+}
+
+/// What a handler ended with; the error is the payload of a panic.
+#[doc(hidden)]
+pub type Finished = std::thread::Result<ToolResult>;
+
+/// What starting a handler gives.
+#[doc(hidden)]
+#[expect(missing_debug_implementations, reason = "holds a future")]
+#[non_exhaustive]
+pub enum Started<S: Sharing> {
+    /// A result at once: the arguments did not fit.
+    Done(ToolResult),
+    /// A future, not polled yet.
+    Running(Pin<Box<S::Running>>),
+}
+
+/// A function that can be a tool.
+///
+/// Implemented for closures and functions that return a future: `|args: A| async move { … }`,
+/// `|context: ToolContext, args: A| async move { … }`, and `|| async { … }` for tools without arguments. `A` is decoded
+/// by serde and described by schemars; the output is anything that is [`IntoToolResult`]. `Marker` tells the forms
+/// apart and is always inferred.
+pub trait Handler<Marker>: 'static {
+    /// The arguments.
+    type Args: DeserializeOwned + JsonSchema + 'static;
+    /// What it returns.
+    type Future: Future<Output: IntoToolResult> + 'static;
+
+    /// Runs it.
+    fn call(&self, context: ToolContext, args: Self::Args) -> Self::Future;
+}
+
+impl<F, A, Fut> Handler<(A,)> for F
+where
+    F: Fn(A) -> Fut + 'static,
+    A: DeserializeOwned + JsonSchema + 'static,
+    Fut: Future<Output: IntoToolResult> + 'static,
+{
+    type Args = A;
+    type Future = Fut;
+
+    fn call(&self, _: ToolContext, args: A) -> Fut {
+        self(args)
+    }
+}
+
+impl<F, A, Fut> Handler<(ToolContext, A)> for F
+where
+    F: Fn(ToolContext, A) -> Fut + 'static,
+    A: DeserializeOwned + JsonSchema + 'static,
+    Fut: Future<Output: IntoToolResult> + 'static,
+{
+    type Args = A;
+    type Future = Fut;
+
+    fn call(&self, context: ToolContext, args: A) -> Fut {
+        self(context, args)
+    }
+}
+
+impl<F, Fut> Handler<()> for F
+where
+    F: Fn() -> Fut + 'static,
+    Fut: Future<Output: IntoToolResult> + 'static,
+{
+    type Args = NoArguments;
+    type Future = Fut;
+
+    fn call(&self, _: ToolContext, _: NoArguments) -> Fut {
+        self()
+    }
+}
+
+/// The arguments of a tool that takes none; what is given all the same is ignored.
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct NoArguments {}
+
+/// A tool: what a client is told about it, and the function that it calls.
+///
+/// ```
+/// use mcp_std::{Server, Tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Roll {
+///     /// How many sides the die has.
+///     sides: u32,
+/// }
+///
+/// let roll = Tool::new("roll", "Rolls a die", |args: Roll| async move {
+///     if args.sides == 0 { Err("a die has sides") } else { Ok(format!("{}", 1 + 4 % args.sides)) }
+/// })
+/// .title("Roll a die")
+/// .read_only(true);
+/// let server = Server::builder("dice", "1.0.0").add(roll).build()?;
+/// # Ok::<(), mcp_std::BuildError>(())
+/// ```
+pub struct Tool<S: Sharing = Shared> {
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: String,
+    pub(crate) input_schema: String,
+    pub(crate) output_schema: Option<String>,
+    pub(crate) annotations: ToolAnnotations,
+    pub(crate) requires: ClientCapabilities,
+    pub(crate) start: Box<S::Start>,
+}
+
+impl Tool {
+    /// A tool of this name. The schema of its input comes from the type of the handler's arguments, that of its output
+    /// from the type of the handler's result, if it is [`Structured`](crate::Structured).
+    pub fn new<M: 'static, H>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<M, Future: Send> + Send + Sync,
+    {
+        let start =
+            move |context: ToolContext, arguments: Option<RawJson<'_>>| match arguments::decode(
+                arguments,
+            ) {
+                Ok(args) => Started::Running(run(&handler, context, args).boxed()),
+                Err(result) => Started::Done(result),
+            };
+        Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
+    }
+}
+
+impl Tool<Local> {
+    /// The same for a handler that is not `Send`; for [`Server::local`](crate::Server::local).
+    pub fn local<M: 'static, H>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<M>,
+    {
+        let start =
+            move |context: ToolContext, arguments: Option<RawJson<'_>>| match arguments::decode(
+                arguments,
+            ) {
+                Ok(args) => Started::Running(run(&handler, context, args).boxed_local()),
+                Err(result) => Started::Done(result),
+            };
+        Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
+    }
+}
+
+impl<S: Sharing> Tool<S> {
+    fn with_start<M, H: Handler<M>>(
+        name: String,
+        description: String,
+        start: Box<S::Start>,
+    ) -> Self {
+        Self {
+            name,
+            title: None,
+            description,
+            input_schema: input_schema::<H::Args>(),
+            output_schema: <<H::Future as Future>::Output as IntoToolResult>::output_schema()
+                .map(|schema| schema.to_string()),
+            annotations: ToolAnnotations::default(),
+            requires: ClientCapabilities::NONE,
+            start,
+        }
+    }
+
+    /// What it is called, for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Hint: it changes nothing (TOOL-10).
+    #[must_use]
+    pub const fn read_only(mut self, hint: bool) -> Self {
+        self.annotations.read_only = Some(hint);
+        self
+    }
+
+    /// Hint: it may destroy something.
+    #[must_use]
+    pub const fn destructive(mut self, hint: bool) -> Self {
+        self.annotations.destructive = Some(hint);
+        self
+    }
+
+    /// Hint: calling it twice with the same arguments is as good as once.
+    #[must_use]
+    pub const fn idempotent(mut self, hint: bool) -> Self {
+        self.annotations.idempotent = Some(hint);
+        self
+    }
+
+    /// Hint: it talks to an open world.
+    #[must_use]
+    pub const fn open_world(mut self, hint: bool) -> Self {
+        self.annotations.open_world = Some(hint);
+        self
+    }
+
+    /// What the client has to be able to do: a call by one that did not declare it is refused.
+    #[must_use]
+    pub const fn requires(mut self, capabilities: ClientCapabilities) -> Self {
+        self.requires = capabilities;
+        self
+    }
+
+    /// Replaces the schema of its input, a JSON Schema object. What is decoded stays the type of the arguments.
+    #[must_use]
+    pub fn input_schema(mut self, schema: &Value) -> Self {
+        self.input_schema = schema.to_string();
+        self
+    }
+}
+
+impl<S: Sharing> core::fmt::Debug for Tool<S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Tool")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Calls the handler; a panic in it ends here, be it in the call or in its future.
+fn run<M, H: Handler<M>>(
+    handler: &H,
+    context: ToolContext,
+    args: H::Args,
+) -> impl Future<Output = Finished> + use<M, H> {
+    let called = std::panic::catch_unwind(AssertUnwindSafe(|| handler.call(context, args)));
+    async move {
+        let future = called?;
+        AssertUnwindSafe(async { future.await.into_tool_result() })
+            .catch_unwind()
+            .await
+    }
+}
+
+/// The schema of a type of arguments: JSON Schema 2020-12 (JSC-01), without what only repeats the type's name.
+fn input_schema<A: JsonSchema>() -> String {
+    let mut schema = schema_of::<A>();
+    if let Value::Object(members) = &mut schema {
+        // TOOL-04. An enum with a tag is a choice of objects, and schemars does not say so at the root.
+        members.entry("type").or_insert_with(|| json!("object"));
+        // SC-03: hosts that turn tools into function calls want the member.
+        members.entry("properties").or_insert_with(|| json!({}));
+    }
+    schema.to_string()
+}
+
+pub(crate) fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    schema.to_value()
+}
