@@ -21,22 +21,25 @@ const KEEP: usize = 1024 * 1024;
 ///          start                  end    bytes.len()
 /// ```
 ///
-/// The unconsumed part moves to the front when there is no room behind it, and only if that does not fit is the buffer
-/// doubled: a message of n bytes costs copies of at most 2n. It goes back to its first size when a
+/// The unconsumed part moves to the front when there is no room behind it, and only if that gives no room is the buffer
+/// doubled, up to what the protocol needs: a message of n bytes costs copies of at most 2n. It goes back to its first size when a
 /// large message is done.
 #[derive(Debug)]
 pub(crate) struct Input {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
+    /// The buffer need not be longer than this.
+    window: usize,
 }
 
 impl Input {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(window: usize) -> Self {
         Self {
             bytes: vec![0; READ],
             start: 0,
             end: 0,
+            window: window.max(READ),
         }
     }
 
@@ -69,7 +72,14 @@ impl Input {
                 self.bytes.copy_within(self.start..self.end, 0);
                 (self.start, self.end) = (0, self.end - self.start);
             } else {
-                self.bytes.resize(self.bytes.len() * 2, 0);
+                // A protocol that keeps more than it said has to grow all the same.
+                let double = self.bytes.len() * 2;
+                let most = if self.end < self.window {
+                    self.window
+                } else {
+                    double
+                };
+                self.bytes.resize(double.min(most), 0);
             }
         }
         let count =

@@ -13,6 +13,9 @@ use crate::buf::{Input, Output};
 
 /// What the driver drives: a protocol on one pair of byte streams.
 pub trait Protocol {
+    /// So many bytes of input hold any message: after [`receive`](Self::receive) has returned `None` fewer are left.
+    fn window(&self) -> usize;
+
     /// Takes at most one message from `input`, which starts at the first byte not yet consumed, and appends what is to
     /// be sent to `out`. Returns how many bytes are used up; `None` if there is no whole message and nothing to use up.
     fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize>;
@@ -81,8 +84,8 @@ where
     let mut reader = std::pin::pin!(reader);
     let mut writer = std::pin::pin!(writer);
     let mut turn = Turn {
+        input: Input::new(protocol.window()),
         protocol,
-        input: Input::new(),
         output: Output::default(),
         options,
         stage: Stage::Open,

@@ -214,6 +214,10 @@ impl<S: Sharing> Connection<S> {
 }
 
 impl<S: Sharing> Protocol for Connection<S> {
+    fn window(&self) -> usize {
+        self.stdio.window()
+    }
+
     fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         let step = self.stdio.receive(input, out);
         self.take(step.consumed, step.incoming, out)

@@ -23,6 +23,9 @@ pub struct Server<S: Sharing = Shared> {
     options: Options,
 }
 
+/// Is told of the rules that peers break.
+type FaultReport = Box<dyn Fn(&PeerFault) + Send + Sync>;
+
 /// What every connection of a server shares.
 pub(crate) struct Offer<S: Sharing> {
     pub(crate) catalog: Arc<Catalog>,
@@ -31,7 +34,7 @@ pub(crate) struct Offer<S: Sharing> {
     pub(crate) limits: Limits,
     pub(crate) max_concurrent: usize,
     pub(crate) max_waiting: usize,
-    pub(crate) on_fault: Option<Box<dyn Fn(&PeerFault) + Send + Sync>>,
+    pub(crate) on_fault: Option<FaultReport>,
 }
 
 impl Server {
@@ -120,7 +123,7 @@ pub struct ServerBuilder<S: Sharing = Shared> {
     max_concurrent: usize,
     max_waiting: usize,
     options: Options,
-    on_fault: Option<Box<dyn Fn(&PeerFault) + Send + Sync>>,
+    on_fault: Option<FaultReport>,
     sharing: PhantomData<S>,
 }
 
@@ -139,7 +142,7 @@ impl ServerBuilder {
     where
         H: Handler<M, Future: Send> + Send + Sync,
     {
-        self.add(Tool::new(name, description, handler))
+        self.with_tool(Tool::new(name, description, handler))
     }
 }
 
@@ -154,7 +157,7 @@ impl ServerBuilder<Local> {
     where
         H: Handler<M>,
     {
-        self.add(Tool::local(name, description, handler))
+        self.with_tool(Tool::local(name, description, handler))
     }
 }
 
@@ -177,7 +180,7 @@ impl<S: Sharing> ServerBuilder<S> {
     }
 
     /// Adds a tool. Tools are listed in the order they are added in.
-    pub fn add(mut self, tool: Tool<S>) -> Self {
+    pub fn with_tool(mut self, tool: Tool<S>) -> Self {
         self.tools.push(tool);
         self
     }

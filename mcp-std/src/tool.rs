@@ -47,18 +47,18 @@ impl Sharing for Local {
 }
 
 mod sealed {
+    #[expect(unnameable_types, reason = "that is the point")]
     pub trait Sealed {}
     impl Sealed for super::Shared {}
     impl Sealed for super::Local {}
 }
 
 /// What a handler ended with; the error is the payload of a panic.
-#[doc(hidden)]
-pub type Finished = std::thread::Result<ToolResult>;
+pub(crate) type Finished = std::thread::Result<ToolResult>;
 
 /// What starting a handler gives.
 #[doc(hidden)]
-#[expect(missing_debug_implementations, reason = "holds a future")]
+#[expect(unnameable_types, reason = "an inner part of a sealed trait")]
 #[non_exhaustive]
 pub enum Started<S: Sharing> {
     /// A result at once: the arguments did not fit.
@@ -145,7 +145,7 @@ pub struct NoArguments {}
 /// })
 /// .title("Roll a die")
 /// .read_only(true);
-/// let server = Server::builder("dice", "1.0.0").add(roll).build()?;
+/// let server = Server::builder("dice", "1.0.0").with_tool(roll).build()?;
 /// # Ok::<(), mcp_std::BuildError>(())
 /// ```
 pub struct Tool<S: Sharing = Shared> {

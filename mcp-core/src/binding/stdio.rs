@@ -48,10 +48,15 @@ impl StdioServer {
         &self.engine
     }
 
+    /// A buffer of so many bytes holds any message: fewer are left unconsumed when more input is needed.
+    #[must_use]
+    pub const fn window(&self) -> usize {
+        self.framer.window()
+    }
+
     /// Takes at most one message from `input`, which starts at the first byte not yet reported as consumed.
     ///
-    /// A line that is too long is refused once and discarded as it comes, so no more than
-    /// [`Limits::max_message`](crate::Limits::max_message) and one read have to be kept.
+    /// A line that is too long is refused once and discarded as it comes.
     pub fn receive<'b>(&mut self, input: &'b [u8], out: &mut Vec<u8>) -> Step<'b> {
         let line = self.framer.next(input);
         self.take(line.consumed, line.outcome, out)

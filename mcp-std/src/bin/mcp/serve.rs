@@ -1,0 +1,146 @@
+//! `mcp serve`: a server with a few small, honest tools.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
+use std::process::ExitCode;
+
+use async_io::Timer;
+use mcp_std::{BuildError, End, PeerFault, Progress, Server, Structured, Tool, ToolContext};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize, JsonSchema)]
+struct Echo {
+    /// What to say again.
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    /// The first summand.
+    a: i64,
+    /// The second summand.
+    b: i64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sum {
+    /// a + b
+    sum: i64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Slow {
+    /// How many steps to take.
+    #[serde(default = "five")]
+    #[schemars(range(max = 1000))]
+    steps: u32,
+    /// How long each step takes, in milliseconds.
+    #[serde(default = "hundred")]
+    #[schemars(range(max = 60_000))]
+    delay_ms: u32,
+}
+
+fn five() -> u32 {
+    5
+}
+
+fn hundred() -> u32 {
+    100
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Fail {
+    /// What to say about the failure.
+    message: Option<String>,
+}
+
+/// Serves until standard input ends.
+pub(crate) fn run() -> ExitCode {
+    let server = match server() {
+        Ok(server) => server,
+        Err(error) => {
+            eprintln!("mcp serve: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match server.run_stdio() {
+        Ok(End::Complete) => ExitCode::SUCCESS,
+        Ok(_) => {
+            eprintln!(
+                "mcp serve: input ended, and a call was still running after the grace period"
+            );
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("mcp serve: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn server() -> Result<Server, BuildError> {
+    Server::builder("mcp-serve", env!("CARGO_PKG_VERSION"))
+        .title("mcp serve")
+        .instructions("Small tools to try a client with: echo, add, slow (reports progress), fail.")
+        .on_fault(report)
+        .with_tool(
+            Tool::new("echo", "Says the text again", |args: Echo| async move {
+                args.text
+            })
+            .read_only(true)
+            .open_world(false),
+        )
+        .with_tool(
+            Tool::new("add", "Adds two integers", |args: Add| async move {
+                let sum = args
+                    .a
+                    .checked_add(args.b)
+                    .ok_or("the sum does not fit into 64 bits")?;
+                Ok::<_, &str>(Structured(Sum { sum }))
+            })
+            .read_only(true)
+            .open_world(false),
+        )
+        .with_tool(
+            Tool::new("slow", "Takes its time and reports progress", slow)
+                .read_only(true)
+                .open_world(false),
+        )
+        .with_tool(
+            Tool::new("fail", "Fails, always", |args: Fail| async move {
+                Err::<(), _>(
+                    args.message
+                        .unwrap_or_else(|| "this tool always fails".to_owned()),
+                )
+            })
+            .read_only(true)
+            .open_world(false),
+        )
+        .build()
+}
+
+async fn slow(context: ToolContext, args: Slow) -> Result<String, String> {
+    if args.steps > 1000 || args.delay_ms > 60_000 {
+        return Err("at most 1000 steps of at most 60000 ms".to_owned());
+    }
+    for step in 1..=args.steps {
+        context
+            .progress(Progress::new(step.into()).of(args.steps.into()))
+            .await;
+        // After the report, so that the last one and the result do not arrive together: clients exist that then drop it.
+        Timer::after(Duration::from_millis(args.delay_ms.into())).await;
+    }
+    Ok(format!("done after {} steps", args.steps))
+}
+
+/// Says on standard error what a peer does wrong; not more than a few times, for a peer can go on for ever.
+fn report(fault: &PeerFault) {
+    const SHOWN: usize = 20;
+    static SEEN: AtomicUsize = AtomicUsize::new(0);
+    match SEEN.fetch_add(1, Ordering::Relaxed) {
+        SHOWN => eprintln!("mcp serve: further faults are not shown"),
+        seen if seen < SHOWN => eprintln!("mcp serve: {fault}"),
+        _ => {}
+    }
+}
