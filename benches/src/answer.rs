@@ -289,7 +289,9 @@ mod tests {
     fn errors_and_requests_are_wrong_and_notifications_are_not() {
         let id = FIRST_ID;
         for bad in [
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":1,\"message\":\"\"}}}}"),
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":1,\"message\":\"\"}}}}"
+            ),
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}"),
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{id}}}"),
         ] {
@@ -324,8 +326,7 @@ mod tests {
 
     #[test]
     fn initialize_must_settle_the_revision() {
-        let good =
-            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
+        let good = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
         assert_eq!(check_initialize(good.as_bytes()), Ok(()));
         let older = good.replace("2025-11-25", "2025-06-18");
         assert!(check_initialize(older.as_bytes()).is_err());

@@ -41,8 +41,10 @@
 //!
 //! [rmcp]: https://crates.io/crates/rmcp
 
-pub mod answer;
+extern crate alloc;
 
+pub mod answer;
+pub mod compare;
 pub mod latency;
 pub mod load;
 pub mod request;

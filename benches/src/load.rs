@@ -42,10 +42,9 @@ pub struct Plan {
     pub text: usize,
     /// The tool to call: one that returns its argument `text` as its only content. Default: `echo`.
     pub tool: String,
-    /// The longest silence of a server that owes an answer, and the longest time for the last answers of a run that
-    /// ends by time. Default: 10 s.
-    pub patience: Duration,
-    /// The longest time for a run that ends by messages. Default: 10 min.
+    /// What a run that ends by time may take beyond that time: for the handshake, and for the last answers. Default: 10 s.
+    pub grace: Duration,
+    /// What a run that ends by messages may take in all. Default: 10 min.
     pub limit: Duration,
 }
 
@@ -61,7 +60,7 @@ impl Plan {
             warm_up: Duration::from_millis(500),
             text: 32,
             tool: "echo".to_owned(),
-            patience: Duration::from_secs(10),
+            grace: Duration::from_secs(10),
             limit: Duration::from_secs(600),
         }
     }
@@ -82,7 +81,7 @@ pub enum Failure {
         /// Calls without an answer.
         owed: usize,
     },
-    /// The server was silent for too long, or the run took too long, while it owed this many answers.
+    /// Time was up while the server owed this many answers.
     Late {
         /// Calls without an answer.
         owed: usize,
@@ -212,7 +211,7 @@ struct Driver<'p> {
     input: Vec<u8>,
     filled: usize,
     start: Instant,
-    /// When the run is given up, whatever the server does.
+    /// When the run is given up. The server's own limit is the same, and ends a read; this one ends a loop of reads.
     limit: Instant,
     notifications: u64,
 }
@@ -242,12 +241,12 @@ impl<'p> Driver<'p> {
     fn start(plan: &'p Plan) -> Result<Self, Failure> {
         let start = Instant::now();
         let limit = match plan.until {
-            Until::Elapsed(time) => plan.warm_up + time + plan.patience,
+            Until::Elapsed(time) => plan.warm_up + time + plan.grace,
             Until::Messages(_) => plan.limit,
         };
         Ok(Self {
             plan,
-            server: Server::start(&plan.command)?,
+            server: Server::start(&plan.command, limit)?,
             template: Template::new(plan.era, &plan.tool, plan.text),
             checker: Checker::new(plan.era, plan.text),
             slots: Slots::new(plan.window),
@@ -333,11 +332,9 @@ impl<'p> Driver<'p> {
         if self.filled == self.input.len() {
             self.widen()?;
         }
-        let now = Instant::now();
-        if now >= self.limit {
+        if Instant::now() >= self.limit {
             return Err(Failure::Late { owed: self.owed() });
         }
-        let deadline = self.limit.min(now + self.plan.patience);
         loop {
             if self.written < self.out.len() {
                 let now = self.now();
@@ -355,20 +352,25 @@ impl<'p> Driver<'p> {
                     self.written = 0;
                 }
             }
-            // Right after a write there is hardly ever an answer yet: waiting first saves a read that finds nothing.
-            match self.server.wait(self.written < self.out.len(), deadline)? {
-                Ready::Read => {}
-                Ready::Write => continue,
-                Ready::Late => return Err(Failure::Late { owed: self.owed() }),
-            }
-            match self.server.read(&mut self.input[self.filled..])? {
-                None => {}
-                Some(0) => return Err(Failure::Closed { owed: self.owed() }),
-                Some(count) => {
-                    self.filled += count;
-                    return Ok(());
+            if self.written < self.out.len() {
+                // Waiting for the server to read alone would be for ever if it waits for us to read.
+                match self.server.wait(true, self.limit)? {
+                    Ready::Read => {}
+                    Ready::Write => continue,
+                    Ready::Late => return Err(Failure::Late { owed: self.owed() }),
                 }
             }
+            return match self.server.read(&mut self.input[self.filled..]) {
+                Ok(0) => Err(Failure::Closed { owed: self.owed() }),
+                Ok(count) => {
+                    self.filled += count;
+                    Ok(())
+                }
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    Err(Failure::Late { owed: self.owed() })
+                }
+                Err(error) => Err(error.into()),
+            };
         }
     }
 
@@ -401,8 +403,8 @@ impl<'p> Driver<'p> {
         /// A server that does not end by itself has answered everything all the same: it is killed, not reported.
         const PATIENCE: Duration = Duration::from_secs(1);
         self.server.close_input();
-        self.limit = Instant::now() + PATIENCE;
-        loop {
+        let deadline = Instant::now() + PATIENCE;
+        while self.server.wait(false, deadline)? != Ready::Late {
             match self.exchange() {
                 Ok(()) => self.answers(Phase::Draining, &mut Histogram::new())?,
                 Err(Failure::Closed { .. } | Failure::Late { .. }) => break,

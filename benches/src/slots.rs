@@ -85,7 +85,9 @@ mod tests {
     #[test]
     fn an_id_is_answered_once() {
         let mut slots = Slots::new(5);
-        let ids: Vec<u64> = (0..5).map(|index| slots.open(index).expect("new")).collect();
+        let ids: Vec<u64> = (0..5)
+            .map(|index| slots.open(index).expect("new"))
+            .collect();
         slots.sent(3, 42);
         assert_eq!(slots.open_count(), 5);
         assert_eq!(slots.close(ids[3]), Some((3, 42)));

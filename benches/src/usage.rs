@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn stat_survives_an_odd_program_name() {
-        let stat = "4545 (a) b (c 1) R 4539 4539 2718 0 -1 4194304 2842 6516 2 0 32 3 4 4 20 0 1 0 63639";
+        let stat =
+            "4545 (a) b (c 1) R 4539 4539 2718 0 -1 4194304 2842 6516 2 0 32 3 4 4 20 0 1 0 63639";
         assert_eq!(parse_stat(stat), Some(Duration::from_millis(350)));
         assert_eq!(parse_stat("4545 (a) R 1 2"), None);
         assert_eq!(parse_stat(""), None);
@@ -101,7 +102,10 @@ mod tests {
 
     #[test]
     fn schedstat_and_status() {
-        assert_eq!(parse_schedstat("358787687 24405159 165\n"), Some(358_787_687));
+        assert_eq!(
+            parse_schedstat("358787687 24405159 165\n"),
+            Some(358_787_687)
+        );
         assert_eq!(parse_schedstat("\n"), None);
         let status = "Name:\tx\nVmPeak:\t  9000 kB\nVmHWM:\t    5132 kB\nVmRSS:\t 1 kB\n";
         assert_eq!(parse_peak(status), Some(5132));
@@ -122,10 +126,7 @@ mod tests {
         assert_eq!(more.since(&before), Duration::from_nanos(450));
         let fewer = cpu(3, &[(7, 900)]);
         assert_eq!(fewer.since(&before), Duration::from_millis(20));
-        assert_eq!(
-            cpu(3, &[]).since(&cpu(2, &[])),
-            Duration::from_millis(10)
-        );
+        assert_eq!(cpu(3, &[]).since(&cpu(2, &[])), Duration::from_millis(10));
     }
 
     #[cfg(target_os = "linux")]
