@@ -1,1 +1,53 @@
-//! Placeholder of the skeleton commit.
+//! Numbers about the engine, and the programs that make them.
+//!
+//! # Whole servers over stdio
+//!
+//! Build once, in release; the `mcp` program is a binary of `mcp-std`:
+//!
+//! ```sh
+//! cargo build --release -p mcp-benches
+//! cargo build --release -p mcp-std --bin mcp
+//! ```
+//!
+//! | Program | What it is |
+//! |---|---|
+//! | `load` | drives any stdio server at a fixed window, checks every answer, prints what it measured |
+//! | `compare` | drives the floor, rmcp and ours in turn, several rounds, and prints one Markdown table |
+//! | `floor_server` | the least a server can do: copies id and text out of each line, parses nothing |
+//! | `rmcp_server` | the same `echo` tool on [rmcp], the official Rust SDK (feature `peers`, on by default) |
+//!
+//! ```sh
+//! target/release/compare
+//! target/release/load --window 64 --seconds 5 -- target/release/floor_server
+//! target/release/load --era legacy --window 1 --messages 100000 --json -- target/release/rmcp_server
+//! ```
+//!
+//! Every server must have the tool `echo` (`--tool` names another) whose argument `text` comes back as its only content.
+//! Start the server itself, not a script that starts it: processor time and memory are those of the one process.
+//!
+//! # What the figures mean
+//!
+//! - *messages/s*: `tools/call` requests answered per second, with a fixed number (the window) always in flight. With a
+//!   window of 1 it is a measure of latency, with 64 of throughput.
+//! - *CPU per message*: user and system time of the server process, system calls included. It moves less than the rate
+//!   does when the machine is shared, and is the figure to compare.
+//! - *latency*: from just before the write of a request to just after the read of its answer, in batches: all answers
+//!   of one read have the same time. With a window above 1 most of it is waiting behind other calls.
+//! - *own CPU*: what the load program itself used per message. Where it is near the time per message, the server could
+//!   do more.
+//!
+//! A single wrong, repeated or missing answer fails the run. How answers are checked without parsing them all is told
+//! at [`answer::Checker`].
+//!
+//! [rmcp]: https://crates.io/crates/rmcp
+
+extern crate alloc;
+
+pub mod answer;
+pub mod compare;
+pub mod latency;
+pub mod load;
+pub mod request;
+pub mod server;
+pub mod slots;
+pub mod usage;

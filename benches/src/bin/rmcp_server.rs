@@ -1,0 +1,75 @@
+//! The `echo` tool on rmcp, written as its documentation writes a server, in both eras as rmcp serves them by itself.
+
+use clap::{Parser, ValueEnum};
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::transport::{stdio, stdio_pipes};
+use rmcp::{ServerHandler, ServiceExt, schemars, tool, tool_handler, tool_router};
+use serde::Deserialize;
+
+type Error = Box<dyn core::error::Error>;
+
+/// Serve the tool `echo` with rmcp on standard input and output.
+#[derive(Parser)]
+#[command(name = "rmcp_server")]
+struct Arguments {
+    /// How tokio runs it.
+    #[arg(long, value_enum, default_value = "current-thread")]
+    runtime: Flavor,
+    /// How it reads and writes.
+    #[arg(long, value_enum, default_value = "pipes")]
+    transport: Streams,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Flavor {
+    /// `tokio::runtime::Builder::new_current_thread`.
+    CurrentThread,
+    /// `tokio::runtime::Builder::new_multi_thread`, which is `#[tokio::main]`.
+    MultiThread,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Streams {
+    /// `rmcp::transport::stdio_pipes`: readiness, on the runtime's own thread.
+    Pipes,
+    /// `rmcp::transport::stdio`: tokio's blocking pool.
+    Blocking,
+}
+
+struct Echo;
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct EchoArguments {
+    /// What to send back.
+    text: String,
+}
+
+#[tool_router]
+impl Echo {
+    #[tool(description = "Sends its text back.")]
+    async fn echo(&self, Parameters(arguments): Parameters<EchoArguments>) -> String {
+        arguments.text
+    }
+}
+
+#[tool_handler(name = "rmcp-echo", version = "0.1.0")]
+impl ServerHandler for Echo {}
+
+fn main() -> Result<(), Error> {
+    let arguments = Arguments::parse();
+    let mut builder = match arguments.runtime {
+        Flavor::CurrentThread => tokio::runtime::Builder::new_current_thread(),
+        Flavor::MultiThread => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = builder.enable_all().build()?;
+    runtime.block_on(serve(arguments.transport))
+}
+
+async fn serve(streams: Streams) -> Result<(), Error> {
+    let running = match streams {
+        Streams::Pipes => Echo.serve(stdio_pipes()).await?,
+        Streams::Blocking => Echo.serve(stdio()).await?,
+    };
+    running.waiting().await?;
+    Ok(())
+}
