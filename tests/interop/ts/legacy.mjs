@@ -1,0 +1,42 @@
+// SDK 1.x, which knows only the initialize handshake.
+// usage: node legacy.mjs REVISION COMMAND [ARGUMENT...]
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
+import { check, patience, run, watched } from './suite.mjs';
+
+const [revision, ...command] = process.argv.slice(2);
+
+// This SDK always asks for its latest revision. Another one is put in its place on the way out; the client takes
+// whichever revision it knows in the answer, and goes by it.
+class Asking extends StdioClientTransport {
+  send(message) {
+    if (message.method === 'initialize') {
+      message = { ...message, params: { ...message.params, protocolVersion: revision } };
+    }
+    return super.send(message);
+  }
+
+  // The client tells its transport what was agreed on, if it wants to know.
+  setProtocolVersion(version) {
+    this.agreed = version;
+  }
+}
+
+const { parameters, ends } = watched(command);
+const client = new Client({ name: `interop-${revision}`, version: '1.0.0' });
+const errors = [];
+client.onerror = error => errors.push(error);
+const transport = new Asking(parameters);
+await check(`connect, ${revision}`, () => client.connect(transport, patience));
+
+await run({
+  client,
+  callTool: (params, options) => client.callTool(params, undefined, options),
+  // Asked for a revision that never was, a server offers the latest that it can speak by this handshake.
+  expected: revision === '2001-01-01' ? LATEST_PROTOCOL_VERSION : revision,
+  seen: transport.agreed,
+  errors,
+  ends,
+  legacy: true,
+});
