@@ -86,6 +86,8 @@ struct Members<'b> {
     params: Option<RawJson<'b>>,
     result: Option<RawJson<'b>>,
     error: Option<RawJson<'b>>,
+    /// Then there is no id to answer with: readers that keep the first one and readers that keep the last disagree.
+    id_twice: bool,
 }
 
 impl<'b> Envelope<'b> {
@@ -138,6 +140,7 @@ impl<'b> Members<'b> {
             };
             if slot.replace(value).is_some() {
                 duplicate.get_or_insert(name);
+                self.id_twice |= name == "id";
             }
         }
         json.end().map_err(PeerFault::Json)?;
@@ -203,7 +206,7 @@ impl<'b> Members<'b> {
 
     fn request_id(&self, limits: &Limits) -> Option<RequestId<'b>> {
         self.id
-            .filter(|id| id.as_bytes().len() <= limits.max_id)
+            .filter(|id| !self.id_twice && id.as_bytes().len() <= limits.max_id)
             .and_then(RequestId::new)
     }
 
