@@ -43,7 +43,7 @@ pub struct Notification<'b> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Response<'b> {
-    /// The request it answers; `None` where the peer could not read an id (RPC-09).
+    /// The request it answers; `None` only with an error, where the peer could not read an id (RPC-09).
     pub id: Option<RequestId<'b>>,
     /// How the request went.
     pub outcome: Outcome<'b>,
@@ -198,6 +198,8 @@ impl<'b> Members<'b> {
         let outcome = match (present(self.result), present(self.error)) {
             (Some(_), Some(_)) => return Err(EnvelopeFault::Ambiguous),
             (None, None) => return Err(EnvelopeFault::Shapeless),
+            // Only an error can be about a request whose id could not be read.
+            (Some(_), None) if id.is_none() => return Err(EnvelopeFault::Id),
             (Some(result), None) => Outcome::Result(result),
             (None, Some(error)) => error_outcome(error).ok_or(EnvelopeFault::Error)?,
         };
