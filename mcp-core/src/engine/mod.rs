@@ -8,7 +8,6 @@ mod refusal;
 mod tests;
 
 use alloc::sync::Arc;
-use core::cmp::Ordering;
 
 pub use call::{CallKey, ReplyToken};
 pub use catalog::{CacheHint, Catalog, CatalogError};
@@ -238,8 +237,8 @@ impl ServerEngine {
         let Some(token) = call.progress_token() else {
             return Ok(());
         };
-        // A NaN is no progress either.
-        if progress.progress.partial_cmp(&call.progress) != Some(Ordering::Greater) {
+        // JSON has neither NaN nor infinities, so they are no progress either.
+        if !progress.progress.is_finite() || progress.progress <= call.progress {
             return Ok(());
         }
         write_notification(out, "notifications/progress", |json| {
