@@ -67,7 +67,7 @@ impl Call {
 }
 
 #[derive(Debug)]
-struct Slot {
+pub(super) struct Slot {
     generation: u32,
     call: Option<Call>,
 }

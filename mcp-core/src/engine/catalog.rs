@@ -47,7 +47,7 @@ pub struct Catalog {
     by_name: HashTable<u32>,
     hasher: FixedState,
     /// The array of tools, by version; revisions that see the same tools share one text.
-    tool_lists: [Arc<str>; ProtocolVersion::ALL.len()],
+    pub(super) tool_lists: [Arc<str>; ProtocolVersion::ALL.len()],
     /// `"serverInfo":…,"capabilities":…,"instructions":…` by version, for `initialize`.
     handshakes: [Arc<str>; ProtocolVersion::ALL.len()],
     /// `"resultType":"complete","_meta":…`: what every modern result has.

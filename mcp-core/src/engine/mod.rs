@@ -8,7 +8,6 @@ mod refusal;
 mod tests;
 
 use alloc::sync::Arc;
-use core::cmp::Ordering;
 
 pub use call::{CallKey, ReplyToken};
 pub use catalog::{CacheHint, Catalog, CatalogError};
@@ -244,8 +243,8 @@ impl ServerEngine {
         let Some(token) = call.progress_token() else {
             return Ok(());
         };
-        // A NaN is no progress either.
-        if progress.progress.partial_cmp(&call.progress) != Some(Ordering::Greater) {
+        // JSON has neither NaN nor infinities, so they are no progress either.
+        if !progress.progress.is_finite() || progress.progress <= call.progress {
             return Ok(());
         }
         write_notification(out, "notifications/progress", |json| {
@@ -292,9 +291,9 @@ impl ServerEngine {
         if self.calls.find(id).is_some() {
             return Err(PeerFault::IdInUse.into());
         }
-        let method = Method::parse(request.method).ok_or(PeerFault::MethodNotFound)?;
+        let method = Method::parse(request.method);
         let params = Params::read(request.params)?;
-        if method == Method::Initialize {
+        if method == Some(Method::Initialize) {
             let session = era::negotiate(&params, self.session)?;
             write_result(out, id.raw(), |json| {
                 self.catalog.write_initialize(session.version, json)
@@ -305,18 +304,18 @@ impl ServerEngine {
         let meta = RequestMeta::read(params.meta)?;
         let terms = era::admit(method, &meta, self.session)?;
         match method {
-            Method::Ping => write_result(out, id.raw(), |json| {
+            Some(Method::Ping) => write_result(out, id.raw(), |json| {
                 json.begin_object();
                 json.end_object();
             })?,
-            Method::Discover => {
+            Some(Method::Discover) => {
                 write_result(out, id.raw(), |json| self.catalog.write_discover(json))?
             }
             // ERR-10: what is not declared does not exist.
-            Method::ToolsList | Method::ToolsCall if !self.catalog.has_tools() => {
+            Some(Method::ToolsList | Method::ToolsCall) if !self.catalog.has_tools() => {
                 return Err(PeerFault::MethodNotFound.into());
             }
-            Method::ToolsList => {
+            Some(Method::ToolsList) => {
                 // PAG-04: lists are one page here, so no cursor is one of ours, the empty one included (PAG-02).
                 if params.cursor.is_some() {
                     let expected = "absent: the list has one page";
@@ -330,12 +329,12 @@ impl ServerEngine {
                     self.catalog.write_tools(terms.version, json)
                 })?;
             }
-            Method::ToolsCall => {
+            Some(Method::ToolsCall) => {
                 return self
                     .call_tool(id, &params, &meta, terms)
                     .map_err(Stop::from);
             }
-            Method::Initialize | Method::Initialized | Method::Cancelled => {
+            Some(Method::Initialize | Method::Initialized | Method::Cancelled) | None => {
                 return Err(PeerFault::MethodNotFound.into());
             }
         }

@@ -184,7 +184,7 @@ impl fmt::Display for EnvelopeFault {
 #[derive(Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SendError<T> {
-    /// The call is over: answered, cancelled, or of another engine. Nothing was written.
+    /// The call is over: answered or cancelled. Nothing was written.
     Stale,
     /// The output has no room. Nothing was written; flush and try again.
     Full(T),

@@ -56,7 +56,8 @@ impl<'a> Progress<'a> {
         json.raw(token);
         json.key("progress");
         json.float(self.progress);
-        if let Some(total) = self.total {
+        // JSON has neither NaN nor infinities.
+        if let Some(total) = self.total.filter(|total| total.is_finite()) {
             json.key("total");
             json.float(total);
         }

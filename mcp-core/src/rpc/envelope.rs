@@ -43,7 +43,7 @@ pub struct Notification<'b> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Response<'b> {
-    /// The request it answers; `None` where the peer could not read an id (RPC-09).
+    /// The request it answers; `None` only with an error, where the peer could not read an id (RPC-09).
     pub id: Option<RequestId<'b>>,
     /// How the request went.
     pub outcome: Outcome<'b>,
@@ -86,6 +86,8 @@ struct Members<'b> {
     params: Option<RawJson<'b>>,
     result: Option<RawJson<'b>>,
     error: Option<RawJson<'b>>,
+    /// Then there is no id to answer with: readers that keep the first one and readers that keep the last disagree.
+    id_twice: bool,
 }
 
 impl<'b> Envelope<'b> {
@@ -138,6 +140,7 @@ impl<'b> Members<'b> {
             };
             if slot.replace(value).is_some() {
                 duplicate.get_or_insert(name);
+                self.id_twice |= name == "id";
             }
         }
         json.end().map_err(PeerFault::Json)?;
@@ -195,6 +198,8 @@ impl<'b> Members<'b> {
         let outcome = match (present(self.result), present(self.error)) {
             (Some(_), Some(_)) => return Err(EnvelopeFault::Ambiguous),
             (None, None) => return Err(EnvelopeFault::Shapeless),
+            // Only an error can be about a request whose id could not be read.
+            (Some(_), None) if id.is_none() => return Err(EnvelopeFault::Id),
             (Some(result), None) => Outcome::Result(result),
             (None, Some(error)) => error_outcome(error).ok_or(EnvelopeFault::Error)?,
         };
@@ -203,7 +208,7 @@ impl<'b> Members<'b> {
 
     fn request_id(&self, limits: &Limits) -> Option<RequestId<'b>> {
         self.id
-            .filter(|id| id.as_bytes().len() <= limits.max_id)
+            .filter(|id| !self.id_twice && id.as_bytes().len() <= limits.max_id)
             .and_then(RequestId::new)
     }
 

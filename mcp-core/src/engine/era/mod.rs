@@ -19,15 +19,15 @@ pub(super) struct Terms {
     pub(super) capabilities: ClientCapabilities,
 }
 
-/// Decides for a request with a known method other than `initialize`.
+/// Decides for a request other than `initialize`; `None` is a method that is not known here.
 pub(super) fn admit(
-    method: Method,
+    method: Option<Method>,
     meta: &RequestMeta<'_>,
     session: Option<Session>,
 ) -> Result<Terms, PeerFault> {
     // A modern method is modern even if the client forgot its `_meta`: it is then told what is missing.
-    if meta.is_modern() || method == Method::Discover {
+    if meta.is_modern() || method == Some(Method::Discover) {
         return modern::admit(method, meta);
     }
-    legacy::admit(method, session)
+    legacy::admit(method.ok_or(PeerFault::MethodNotFound)?, session)
 }

@@ -8,9 +8,9 @@ use crate::model::{ClientCapabilities, Era, Method, ProtocolVersion, RequestMeta
 const VERSION: &str = "_meta[\"io.modelcontextprotocol/protocolVersion\"]";
 const CAPABILITIES: &str = "_meta[\"io.modelcontextprotocol/clientCapabilities\"]";
 
-pub(super) fn admit(method: Method, meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
+pub(super) fn admit(method: Option<Method>, meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
     // META-11. The version comes before all else, so that a client of a later revision is told which ones are served
-    // (VAL-07).
+    // (VAL-07), also if it calls a method that is not known here (VER-02).
     let version = meta
         .protocol_version
         .and_then(RawJson::as_string)
@@ -30,13 +30,12 @@ pub(super) fn admit(method: Method, meta: &RequestMeta<'_>) -> Result<Terms, Pee
         })?;
     meta.log_level()?;
     match method {
-        Method::Discover | Method::ToolsList | Method::ToolsCall => Ok(Terms {
+        Some(Method::Discover | Method::ToolsList | Method::ToolsCall) => Ok(Terms {
             version,
             capabilities,
         }),
         // PING-02: gone with the handshake.
-        Method::Ping | Method::Initialize | Method::Initialized | Method::Cancelled => {
-            Err(PeerFault::MethodNotFound)
-        }
+        Some(Method::Ping | Method::Initialize | Method::Initialized | Method::Cancelled)
+        | None => Err(PeerFault::MethodNotFound),
     }
 }
