@@ -19,9 +19,7 @@ use refusal::refuse;
 use crate::error::{PeerFault, SendError};
 use crate::json::{Full, Kind, RawJson, Sink};
 use crate::limits::Limits;
-use crate::model::{
-    CallToolResult, ClientCapabilities, Method, Params, Progress, ProtocolVersion, RequestMeta,
-};
+use crate::model::{CallToolResult, ClientCapabilities, Method, Params, Progress, ProtocolVersion};
 use crate::rpc::{
     Envelope, ErrorObject, Malformed, Notification, Request, RequestId, write_error,
     write_notification, write_result,
@@ -153,7 +151,8 @@ impl ServerEngine {
         if message.len() > self.limits.max_message {
             return self.too_long(out);
         }
-        let envelope = match Envelope::parse(message, &self.limits) {
+        let mut params = Params::default();
+        let envelope = match Envelope::parse_with(message, &self.limits, &mut params) {
             Ok(envelope) => envelope,
             Err(Malformed {
                 fault,
@@ -168,8 +167,8 @@ impl ServerEngine {
             }
         };
         match envelope {
-            Envelope::Request(request) => self.request(request, out),
-            Envelope::Notification(notification) => self.notification(notification),
+            Envelope::Request(request) => self.request(&request, &params, out),
+            Envelope::Notification(notification) => self.notification(&notification, &params),
             // This server asks its peers nothing yet, so nothing they answer is expected.
             Envelope::Response(_) => Incoming::Rejected(PeerFault::UnexpectedResponse),
         }
@@ -268,15 +267,20 @@ impl ServerEngine {
         Ok(())
     }
 
-    fn request<'b, S: Sink + ?Sized>(&mut self, request: Request<'b>, out: &mut S) -> Incoming<'b> {
-        let stop = match self.serve(&request, out) {
+    fn request<'b, S: Sink + ?Sized>(
+        &mut self,
+        request: &Request<'b>,
+        params: &Params<'b>,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let stop = match self.serve(request, params, out) {
             Ok(incoming) => return incoming,
             Err(stop) => stop,
         };
         let Stop::Fault(fault) = stop else {
             return Incoming::Blocked;
         };
-        match refuse(out, Some(request.id), fault, Some(&request)) {
+        match refuse(out, Some(request.id), fault, Some((request, params))) {
             Ok(()) => Incoming::Rejected(fault),
             Err(Full) => Incoming::Blocked,
         }
@@ -285,6 +289,7 @@ impl ServerEngine {
     fn serve<'b, S: Sink + ?Sized>(
         &mut self,
         request: &Request<'b>,
+        params: &Params<'b>,
         out: &mut S,
     ) -> Result<Incoming<'b>, Stop> {
         let id = request.id;
@@ -292,17 +297,16 @@ impl ServerEngine {
             return Err(PeerFault::IdInUse.into());
         }
         let method = Method::parse(request.method);
-        let params = Params::read(request.params)?;
+        params.check()?;
         if method == Some(Method::Initialize) {
-            let session = era::negotiate(&params, self.session)?;
+            let session = era::negotiate(params, self.session)?;
             write_result(out, id.raw(), |json| {
                 self.catalog.write_initialize(session.version, json)
             })?;
             self.session = Some(session);
             return Ok(Incoming::Handled);
         }
-        let meta = RequestMeta::read(params.meta)?;
-        let terms = era::admit(method, &meta, self.session)?;
+        let terms = era::admit(method, &params.meta, self.session)?;
         match method {
             Some(Method::Ping) => write_result(out, id.raw(), |json| {
                 json.begin_object();
@@ -330,9 +334,7 @@ impl ServerEngine {
                 })?;
             }
             Some(Method::ToolsCall) => {
-                return self
-                    .call_tool(id, &params, &meta, terms)
-                    .map_err(Stop::from);
+                return self.call_tool(id, params, terms).map_err(Stop::from);
             }
             Some(Method::Initialize | Method::Initialized | Method::Cancelled) | None => {
                 return Err(PeerFault::MethodNotFound.into());
@@ -345,7 +347,6 @@ impl ServerEngine {
         &mut self,
         id: RequestId<'b>,
         params: &Params<'b>,
-        meta: &RequestMeta<'b>,
         terms: Terms,
     ) -> Result<Incoming<'b>, PeerFault> {
         let name = params.name.and_then(RawJson::as_string);
@@ -362,7 +363,7 @@ impl ServerEngine {
                 expected: "an object",
             });
         }
-        let progress_token = meta.progress_token(&self.limits)?;
+        let progress_token = params.meta.progress_token(&self.limits)?;
         let tool = self.catalog.tool(name).ok_or(PeerFault::UnknownTool)?;
         let missing = self.catalog.requires(tool).without(terms.capabilities);
         if !missing.is_empty() {
@@ -383,14 +384,22 @@ impl ServerEngine {
     }
 
     /// Nothing here is ever answered (RPC-12).
-    fn notification<'b>(&mut self, notification: Notification<'b>) -> Incoming<'b> {
+    fn notification<'b>(
+        &mut self,
+        notification: &Notification<'b>,
+        params: &Params<'b>,
+    ) -> Incoming<'b> {
         if Method::parse(notification.method) != Some(Method::Cancelled) {
             return Incoming::Handled;
         }
         // CAN-06: a reference that is malformed, unknown or over is ignored.
-        let key = Params::read(notification.params)
-            .ok()
-            .and_then(|params| RequestId::new(params.request_id?))
+        let id = if params.check().is_ok() {
+            params.request_id
+        } else {
+            None
+        };
+        let key = id
+            .and_then(RequestId::new)
             .and_then(|id| self.calls.find(id));
         let Some(key) = key else {
             return Incoming::Handled;

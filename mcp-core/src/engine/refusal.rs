@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use super::catalog::write_versions;
 use crate::error::PeerFault;
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
-use crate::model::{Era, Params, ProtocolVersion, RequestMeta};
+use crate::model::{Era, Params, ProtocolVersion};
 use crate::rpc::{Request, RequestId, write_error};
 
 /// Writes the error; the request, if there is a readable one, is there to be quoted.
@@ -14,22 +14,24 @@ pub(super) fn refuse<S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RequestId<'_>>,
     fault: PeerFault,
-    request: Option<&Request<'_>>,
+    request: Option<(&Request<'_>, &Params<'_>)>,
 ) -> Result<(), Full> {
-    let params = request
-        .and_then(|request| Params::read(request.params).ok())
-        .unwrap_or_default();
-    let name = if fault == PeerFault::MethodNotFound {
-        request.map(|request| request.method)
-    } else if fault == PeerFault::UnknownTool {
-        params.name.and_then(RawJson::as_string)
-    } else {
-        None
-    };
+    let name = request.and_then(|(request, params)| {
+        if fault == PeerFault::MethodNotFound {
+            Some(request.method)
+        } else if fault == PeerFault::UnknownTool {
+            params.name?.as_string()
+        } else {
+            None
+        }
+    });
     let message = name.map_or_else(|| fault.to_string(), |name| quoting(&fault, name));
     write_error(out, id.map(|id| id.raw()), fault.code(), &message, |json| {
         if fault == PeerFault::UnsupportedVersion {
-            write_unsupported(&params, json);
+            write_unsupported(
+                request.and_then(|(_, params)| params.meta.protocol_version),
+                json,
+            );
         } else if let PeerFault::MissingCapability { missing, .. } = fault {
             // ERR-08: an object, not a list of names.
             json.key("data");
@@ -43,11 +45,11 @@ pub(super) fn refuse<S: Sink + ?Sized>(
 
 /// ERR-09. A legacy version is served after `initialize` only (VER-04): who asks for one statelessly is not told that it
 /// is supported, or it would ask again.
-fn write_unsupported<S: Sink + ?Sized>(params: &Params<'_>, json: &mut Writer<'_, S>) {
-    let requested = RequestMeta::read(params.meta)
-        .ok()
-        .and_then(|meta| meta.protocol_version?.as_string());
-    let requested = requested.map(JsonStr::decode).unwrap_or_default();
+fn write_unsupported<S: Sink + ?Sized>(requested: Option<RawJson<'_>>, json: &mut Writer<'_, S>) {
+    let requested = requested
+        .and_then(RawJson::as_string)
+        .map(JsonStr::decode)
+        .unwrap_or_default();
     let legacy = ProtocolVersion::parse(&requested).is_some();
     json.key("data");
     json.begin_object();

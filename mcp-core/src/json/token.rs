@@ -227,6 +227,28 @@ impl<'b> Tokenizer<'b> {
         }
     }
 
+    /// Walks the object that comes next: `member` is told each name and has to read its value. Returns the object, whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`begin_object`](Self::begin_object) and [`next_member`](Self::next_member), and those of `member`.
+    #[inline]
+    pub fn object(
+        &mut self,
+        mut member: impl FnMut(&mut Self, JsonStr<'b>) -> Result<(), Error>,
+    ) -> Result<RawJson<'b>, Error> {
+        self.peek()?;
+        let start = self.at;
+        self.begin_object()?;
+        while let Some(name) = self.next_member()? {
+            member(self, name)?;
+        }
+        match self.text.get(start..self.at) {
+            Some(text) => Ok(RawJson::new(text)),
+            None => Err(self.bad_utf8()),
+        }
+    }
+
     /// The kind of the value that comes next, as its first byte tells.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! `_meta` of a request (2026-07-28, basic, "_meta").
 
-use super::params::string;
-use crate::error::{EnvelopeFault, PeerFault};
-use crate::json::{JsonStr, RawJson};
+use super::params::{Once, string};
+use crate::error::PeerFault;
+use crate::json::{self, JsonStr, RawJson, Tokenizer};
 use crate::limits::Limits;
 use crate::rpc::RequestId;
 
@@ -48,33 +48,17 @@ pub struct RequestMeta<'b> {
     pub log_level: Option<RawJson<'b>>,
     /// [`key::PROGRESS_TOKEN`].
     pub progress_token: Option<RawJson<'b>>,
+    once: Once,
 }
 
 impl<'b> RequestMeta<'b> {
-    /// Finds the members. Other keys are ignored, whatever they hold (META-06).
+    /// Whether the members can be relied on.
     ///
     /// # Errors
     ///
-    /// `_meta` is not an object, or a reserved key occurs twice.
-    pub fn read(meta: Option<RawJson<'b>>) -> Result<Self, PeerFault> {
-        let mut found = Self::default();
-        let Some(meta) = meta else { return Ok(found) };
-        let members = meta.as_object().ok_or(PeerFault::Params {
-            field: "_meta",
-            expected: "an object",
-        })?;
-        let mut seen = 0_u8;
-        for (name, value) in members {
-            let Some((slot, bit, name)) = found.slot(name) else {
-                continue;
-            };
-            if seen & bit != 0 {
-                return Err(EnvelopeFault::Duplicate(name).into());
-            }
-            seen |= bit;
-            *slot = Some(value).filter(|value| !value.is_null());
-        }
-        Ok(found)
+    /// A reserved key occurs twice.
+    pub fn check(&self) -> Result<(), PeerFault> {
+        self.once.check()
     }
 
     /// Whether any key is there that only modern requests carry.
@@ -125,9 +109,13 @@ impl<'b> RequestMeta<'b> {
             })
     }
 
-    fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, u8, &'static str)> {
-        // Borrowed unless the name is written with escapes, which nobody does.
-        Some(match &*name.decode() {
+    /// Takes a member. Other keys are ignored, whatever they hold (META-06).
+    pub(super) fn member(
+        &mut self,
+        name: JsonStr<'b>,
+        json: &mut Tokenizer<'b>,
+    ) -> Result<(), json::Error> {
+        let (slot, bit, name) = match &*name.decode() {
             key::PROTOCOL_VERSION => (&mut self.protocol_version, 1, key::PROTOCOL_VERSION),
             key::CLIENT_CAPABILITIES => (
                 &mut self.client_capabilities,
@@ -137,7 +125,10 @@ impl<'b> RequestMeta<'b> {
             key::CLIENT_INFO => (&mut self.client_info, 1 << 2, key::CLIENT_INFO),
             key::LOG_LEVEL => (&mut self.log_level, 1 << 3, key::LOG_LEVEL),
             key::PROGRESS_TOKEN => (&mut self.progress_token, 1 << 4, key::PROGRESS_TOKEN),
-            _ => return None,
-        })
+            _ => return json.value().map(drop),
+        };
+        self.once.see(bit, name);
+        *slot = Some(json.value()?).filter(|value| !value.is_null());
+        Ok(())
     }
 }

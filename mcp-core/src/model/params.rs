@@ -1,14 +1,16 @@
-//! The members of `params` that any method here takes, found in one pass.
+//! The members of `params` that any method here takes, found while the envelope is.
 
+use super::RequestMeta;
 use crate::error::{EnvelopeFault, PeerFault};
-use crate::json::{JsonStr, RawJson};
+use crate::json::{self, JsonStr, Kind, RawJson, Tokenizer};
+use crate::rpc::ReadParams;
 
 /// The known members of one `params` object. Absent and null are the same here; unknown members are ignored (RPC-14).
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Params<'b> {
     /// `_meta`.
-    pub meta: Option<RawJson<'b>>,
+    pub meta: RequestMeta<'b>,
     /// `name` of `tools/call`.
     pub name: Option<RawJson<'b>>,
     /// `arguments` of `tools/call`.
@@ -23,38 +25,51 @@ pub struct Params<'b> {
     pub client_info: Option<RawJson<'b>>,
     /// `requestId` of `notifications/cancelled`.
     pub request_id: Option<RawJson<'b>>,
+    once: Once,
 }
 
 impl<'b> Params<'b> {
-    /// Finds the members.
+    /// Finds the members of an object that was read before.
+    #[must_use]
+    pub fn read(params: RawJson<'b>) -> Self {
+        let mut found = Self::default();
+        // A checked value has no faults, and what is no object has no members.
+        let _ = Tokenizer::with_depth(params.as_bytes(), json::MAX_DEPTH)
+            .object(|json, name| found.member(name, json));
+        found
+    }
+
+    /// Whether the members can be relied on.
     ///
     /// # Errors
     ///
-    /// A known member that occurs twice: two readers could see two messages.
-    pub fn read(params: Option<RawJson<'b>>) -> Result<Self, PeerFault> {
-        let mut found = Self::default();
-        let Some(members) = params.and_then(RawJson::as_object) else {
-            return Ok(found);
-        };
-        // One bit for each member seen, null or not.
-        let mut seen = 0_u8;
-        for (name, value) in members {
-            let Some((slot, bit, name)) = found.slot(name) else {
-                continue;
-            };
-            if seen & bit != 0 {
-                return Err(EnvelopeFault::Duplicate(name).into());
-            }
-            seen |= bit;
-            *slot = Some(value).filter(|value| !value.is_null());
-        }
-        Ok(found)
+    /// A known member occurs twice, so that two readers could see two messages; or `_meta` is not an object.
+    pub fn check(&self) -> Result<(), PeerFault> {
+        self.once.check()?;
+        self.meta.check()
     }
 
-    fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, u8, &'static str)> {
+    fn read_meta(&mut self, json: &mut Tokenizer<'b>) -> Result<(), json::Error> {
+        self.once.see(1, "params._meta");
+        if json.peek()? == Kind::Object {
+            let meta = &mut self.meta;
+            return json.object(|json, name| meta.member(name, json)).map(drop);
+        }
+        if !json.value()?.is_null() {
+            self.once.fault(PeerFault::Params {
+                field: "_meta",
+                expected: "an object",
+            });
+        }
+        Ok(())
+    }
+}
+
+impl<'b> ReadParams<'b> for Params<'b> {
+    fn member(&mut self, name: JsonStr<'b>, json: &mut Tokenizer<'b>) -> Result<(), json::Error> {
         // Borrowed unless the name is written with escapes, which nobody does.
-        Some(match &*name.decode() {
-            "_meta" => (&mut self.meta, 1, "params._meta"),
+        let (slot, bit, name) = match &*name.decode() {
+            "_meta" => return self.read_meta(json),
             "name" => (&mut self.name, 1 << 1, "params.name"),
             "arguments" => (&mut self.arguments, 1 << 2, "params.arguments"),
             "cursor" => (&mut self.cursor, 1 << 3, "params.cursor"),
@@ -62,8 +77,35 @@ impl<'b> Params<'b> {
             "capabilities" => (&mut self.capabilities, 1 << 5, "params.capabilities"),
             "clientInfo" => (&mut self.client_info, 1 << 6, "params.clientInfo"),
             "requestId" => (&mut self.request_id, 1 << 7, "params.requestId"),
-            _ => return None,
-        })
+            _ => return json.value().map(drop),
+        };
+        self.once.see(bit, name);
+        *slot = Some(json.value()?).filter(|value| !value.is_null());
+        Ok(())
+    }
+}
+
+/// Which members of an object were seen, one bit for each, null or not; and the first thing wrong with them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Once {
+    seen: u8,
+    fault: Option<PeerFault>,
+}
+
+impl Once {
+    pub(super) fn see(&mut self, bit: u8, name: &'static str) {
+        if self.seen & bit != 0 {
+            self.fault(EnvelopeFault::Duplicate(name).into());
+        }
+        self.seen |= bit;
+    }
+
+    fn fault(&mut self, fault: PeerFault) {
+        self.fault.get_or_insert(fault);
+    }
+
+    pub(super) fn check(&self) -> Result<(), PeerFault> {
+        self.fault.map_or(Ok(()), Err)
     }
 }
 

@@ -342,7 +342,8 @@ fn an_implementation_has_a_title_since_2025_06_18() {
 #[test]
 fn params_are_found_by_exact_name() {
     fn read(text: &str) -> Result<Params<'_>, PeerFault> {
-        Params::read(Some(raw(text)))
+        let params = Params::read(raw(text));
+        params.check().map(|()| params)
     }
     let found = read(
         r#"{"name":"a","Name":"b","arguments":{"name":"c","name":"d"},"cursor":null,"n\u0061me2":1}"#,
@@ -351,8 +352,10 @@ fn params_are_found_by_exact_name() {
     assert_eq!(found.name, Some(raw(r#""a""#)));
     assert_eq!(found.arguments, Some(raw(r#"{"name":"c","name":"d"}"#)));
     assert!(found.cursor.is_none(), "null is absent (CO-03)");
-    assert!(found.meta.is_none() && found.request_id.is_none());
-    assert!(Params::read(None).expect("absent").name.is_none());
+    assert!(!found.meta.is_modern() && found.request_id.is_none());
+    for text in ["null", "[]", "\"name\"", "{}"] {
+        assert!(read(text).expect("nothing to find").name.is_none());
+    }
     // FR-14.
     for (member, path) in [
         ("_meta", "params._meta"),
@@ -374,12 +377,17 @@ fn params_are_found_by_exact_name() {
     }
 }
 
+/// The `_meta` of params, whose text lives for the rest of the tests.
+fn meta(text: &str) -> Result<RequestMeta<'static>, PeerFault> {
+    let params = Params::read(raw(format!(r#"{{"_meta":{text}}}"#).leak()));
+    params.check().map(|()| params.meta)
+}
+
 #[test]
 fn request_meta_is_read_by_its_keys() {
-    fn read(text: &str) -> Result<RequestMeta<'_>, PeerFault> {
-        RequestMeta::read(Some(raw(text)))
-    }
-    assert!(!RequestMeta::read(None).expect("absent").is_modern());
+    let read = meta;
+    assert!(!RequestMeta::default().is_modern());
+    assert!(!read("null").expect("absent").is_modern());
     // META-06, META-15: other keys are other people's.
     let free = read(r#"{"progressToken":1,"traceparent":5,"a/b":{},"protocolVersion":"x"}"#);
     assert!(!free.expect("valid").is_modern());
@@ -418,7 +426,7 @@ fn a_progress_token_is_a_string_or_an_integer() {
     let limits = Limits::DEFAULT;
     let token = |text: &str| {
         let text = format!(r#"{{"progressToken":{text}}}"#);
-        let meta = RequestMeta::read(Some(raw(&text))).expect("an object");
+        let meta = meta(&text).expect("an object");
         let token = meta.progress_token(&limits);
         token.map(|token| token.map(|token| token.raw().as_str().to_string()))
     };
@@ -446,9 +454,7 @@ fn a_progress_token_is_a_string_or_an_integer() {
 fn a_log_level_is_one_of_eight() {
     let level = |text: &str| {
         let text = format!(r#"{{"io.modelcontextprotocol/logLevel":{text}}}"#);
-        RequestMeta::read(Some(raw(&text)))
-            .expect("an object")
-            .log_level()
+        meta(&text).expect("an object").log_level()
     };
     for good in [
         "debug",

@@ -2,7 +2,7 @@
 
 use super::RequestId;
 use crate::error::{EnvelopeFault, ErrorCode, PeerFault};
-use crate::json::{JsonStr, Kind, RawJson, Tokenizer};
+use crate::json::{self, JsonStr, Kind, RawJson, Tokenizer};
 use crate::limits::Limits;
 
 /// One JSON-RPC message, borrowed from the bytes it came in.
@@ -78,6 +78,24 @@ pub struct Malformed<'b> {
     pub answer_due: bool,
 }
 
+/// Reads `params` on the way, in the same pass that finds the envelope. This layer knows no names of members; `()` reads
+/// over them.
+pub trait ReadParams<'b> {
+    /// Is told of a member of `params`, and has to read its value.
+    ///
+    /// # Errors
+    ///
+    /// Those of `json` only. What else is wrong with the value has to be remembered: it is for later, when the method is
+    /// known.
+    fn member(&mut self, name: JsonStr<'b>, json: &mut Tokenizer<'b>) -> Result<(), json::Error>;
+}
+
+impl<'b> ReadParams<'b> for () {
+    fn member(&mut self, _: JsonStr<'b>, json: &mut Tokenizer<'b>) -> Result<(), json::Error> {
+        json.value().map(drop)
+    }
+}
+
 #[derive(Default)]
 struct Members<'b> {
     jsonrpc: Option<RawJson<'b>>,
@@ -100,8 +118,21 @@ impl<'b> Envelope<'b> {
     ///
     /// [`Malformed`] says what is wrong and whom to tell.
     pub fn parse(bytes: &'b [u8], limits: &Limits) -> Result<Self, Malformed<'b>> {
+        Self::parse_with(bytes, limits, &mut ())
+    }
+
+    /// The same, and `params` are read on the way.
+    ///
+    /// # Errors
+    ///
+    /// The same. What `params` has read of a message that is refused is of no use.
+    pub fn parse_with(
+        bytes: &'b [u8],
+        limits: &Limits,
+        params: &mut impl ReadParams<'b>,
+    ) -> Result<Self, Malformed<'b>> {
         let mut members = Members::default();
-        match members.read(bytes, limits) {
+        match members.read(bytes, limits, params) {
             // A text that is not JSON has no id: what was read before the fault proves nothing.
             Err(fault @ PeerFault::Json(_)) => Err(Malformed {
                 fault,
@@ -117,7 +148,12 @@ impl<'b> Envelope<'b> {
 }
 
 impl<'b> Members<'b> {
-    fn read(&mut self, bytes: &'b [u8], limits: &Limits) -> Result<(), PeerFault> {
+    fn read(
+        &mut self,
+        bytes: &'b [u8],
+        limits: &Limits,
+        params: &mut impl ReadParams<'b>,
+    ) -> Result<(), PeerFault> {
         let mut json = Tokenizer::with_depth(bytes, limits.max_depth);
         let kind = json.peek().map_err(PeerFault::Json)?;
         if kind != Kind::Object {
@@ -132,18 +168,25 @@ impl<'b> Members<'b> {
             return Err(fault.into());
         }
         let mut duplicate = None;
-        json.begin_object().map_err(PeerFault::Json)?;
-        while let Some(name) = json.next_member().map_err(PeerFault::Json)? {
-            let value = json.value().map_err(PeerFault::Json)?;
+        let mut id_twice = false;
+        json.object(|json, name| {
             let Some((slot, name)) = self.slot(name) else {
-                continue;
+                return json.value().map(drop);
+            };
+            let value = if name == "params" && json.peek()? == Kind::Object {
+                json.object(|json, name| params.member(name, json))?
+            } else {
+                json.value()?
             };
             if slot.replace(value).is_some() {
                 duplicate.get_or_insert(name);
-                self.id_twice |= name == "id";
+                id_twice |= name == "id";
             }
-        }
-        json.end().map_err(PeerFault::Json)?;
+            Ok(())
+        })
+        .and_then(|_| json.end())
+        .map_err(PeerFault::Json)?;
+        self.id_twice = id_twice;
         duplicate.map_or(Ok(()), |name| Err(EnvelopeFault::Duplicate(name).into()))
     }
 

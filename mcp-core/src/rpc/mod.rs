@@ -7,5 +7,5 @@ mod id;
 mod tests;
 
 pub use encode::{ErrorObject, write_error, write_notification, write_request, write_result};
-pub use envelope::{Envelope, Malformed, Notification, Outcome, Request, Response};
+pub use envelope::{Envelope, Malformed, Notification, Outcome, ReadParams, Request, Response};
 pub use id::RequestId;
