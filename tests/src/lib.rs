@@ -1,1 +1,14 @@
-//! Placeholder of the skeleton commit.
+//! The harness of the tests that see the crates as their users do.
+//!
+//! [`Dialogue`] reads a conversation from a text file and holds a server engine to it; [`Bounded`] is an output that
+//! runs full; [`server`] is the server that all of them talk to.
+
+extern crate alloc;
+
+mod dialogue;
+mod script;
+pub mod server;
+mod sink;
+
+pub use dialogue::{Dialogue, dialogues};
+pub use sink::Bounded;
