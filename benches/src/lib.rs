@@ -14,13 +14,17 @@
 //! | `load` | drives any stdio server at a fixed window, checks every answer, prints what it measured |
 //! | `compare` | drives the floor, rmcp and ours in turn, several rounds, and prints one Markdown table |
 //! | `floor_server` | the least a server can do: copies id and text out of each line, parses nothing |
-//! | `rmcp_server` | the same `echo` tool on [rmcp], the official Rust SDK (feature `peers`, on by default) |
+//! | `rmcp_server` | the same `echo` tool on [rmcp], the official Rust SDK (feature `peers`, on by default), at its best |
 //!
 //! ```sh
 //! target/release/compare
 //! target/release/load --window 64 --seconds 5 -- target/release/floor_server
 //! target/release/load --era legacy --window 1 --messages 100000 --json -- target/release/rmcp_server
 //! ```
+//!
+//! `compare --peer 'NAME=COMMAND'` adds a server of any stack, `compare --ours COMMAND` names another of ours, and
+//! `compare --without-ours` does without. Its row "rmcp, stdio()" is rmcp with the transport of its examples instead of the
+//! faster one. `--help` of each program lists the rest. They run on Unix; processor time and memory are read on Linux.
 //!
 //! Every server must have the tool `echo` (`--tool` names another) whose argument `text` comes back as its only content.
 //! Start the server itself, not a script that starts it: processor time and memory are those of the one process.
