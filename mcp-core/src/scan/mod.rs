@@ -1,5 +1,9 @@
 //! Bytes to positions: the searches everything above is built on.
 
+mod text;
+
+pub(crate) use text::{BLOCK, string_marks, text};
+
 /// The position of the first `\n` in `bytes`.
 #[must_use]
 pub fn newline(bytes: &[u8]) -> Option<usize> {
