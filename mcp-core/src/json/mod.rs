@@ -53,6 +53,7 @@ fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Compact text, which is what peers send, has none: kept out of the callers.
+#[inline(never)]
 fn skip_whitespace_run(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;

@@ -6,7 +6,7 @@ use core::iter::FusedIterator;
 use super::error::Error;
 use super::number::Number;
 use super::skip_whitespace;
-use super::text::{JsonStr, skip_string};
+use super::text::{JsonStr, Marks, skip_string};
 use super::token::{DEFAULT_DEPTH, Tokenizer};
 
 /// The six kinds of JSON values (RFC 8259, section 3).
@@ -134,17 +134,17 @@ impl<'b> RawJson<'b> {
     /// The members, if it is an object.
     #[must_use]
     pub fn as_object(self) -> Option<Object<'b>> {
-        Some(Object {
-            rest: self.0.strip_prefix('{')?.strip_suffix('}')?,
-        })
+        Some(Object(Members::new(
+            self.0.strip_prefix('{')?.strip_suffix('}')?,
+        )))
     }
 
     /// The elements, if it is an array.
     #[must_use]
     pub fn as_array(self) -> Option<Array<'b>> {
-        Some(Array {
-            rest: self.0.strip_prefix('[')?.strip_suffix(']')?,
-        })
+        Some(Array(Members::new(
+            self.0.strip_prefix('[')?.strip_suffix(']')?,
+        )))
     }
 }
 
@@ -166,27 +166,15 @@ impl fmt::Debug for RawJson<'_> {
 /// The members of an object, in order, duplicates included.
 #[derive(Clone)]
 #[must_use]
-pub struct Object<'b> {
-    /// From just after `{` or a value to just before the closing `}`.
-    rest: &'b str,
-}
+pub struct Object<'b>(Members<'b>);
 
 impl<'b> Iterator for Object<'b> {
     type Item = (JsonStr<'b>, RawJson<'b>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let bytes = self.rest.as_bytes();
-        let quote = next_start(bytes)?;
-        let name = skip_string(bytes, quote + 1)?;
-        let colon = skip_whitespace(bytes, name.end);
-        let start = skip_whitespace(bytes, colon + 1);
-        let end = skip_value(bytes, start)?;
-        let item = (
-            JsonStr::new(self.rest.get(quote + 1..name.end - 1)?, name.escaped),
-            RawJson::new(self.rest.get(start..end)?),
-        );
-        self.rest = self.rest.get(end..)?;
-        Some(item)
+        let name = self.0.start()?;
+        let name = self.0.name(name)?;
+        Some((name, self.0.value()?))
     }
 }
 
@@ -201,21 +189,14 @@ impl fmt::Debug for Object<'_> {
 /// The elements of an array, in order.
 #[derive(Clone)]
 #[must_use]
-pub struct Array<'b> {
-    /// From just after `[` or a value to just before the closing `]`.
-    rest: &'b str,
-}
+pub struct Array<'b>(Members<'b>);
 
 impl<'b> Iterator for Array<'b> {
     type Item = RawJson<'b>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let bytes = self.rest.as_bytes();
-        let start = next_start(bytes)?;
-        let end = skip_value(bytes, start)?;
-        let item = RawJson::new(self.rest.get(start..end)?);
-        self.rest = self.rest.get(end..)?;
-        Some(item)
+        self.0.at = self.0.start()?;
+        self.0.value()
     }
 }
 
@@ -227,45 +208,87 @@ impl fmt::Debug for Array<'_> {
     }
 }
 
-/// Where the next member or element begins, past the comma if there is one. `None` if nothing is left.
-fn next_start(bytes: &[u8]) -> Option<usize> {
-    let mut at = skip_whitespace(bytes, 0);
-    if bytes.get(at) == Some(&b',') {
-        at = skip_whitespace(bytes, at + 1);
-    }
-    (at < bytes.len()).then_some(at)
+/// A way through the text between the brackets of a checked container. Nothing is checked again: strings are passed
+/// over, brackets are counted, the rest is not looked at. What cannot be in checked text gives `None`.
+#[derive(Clone)]
+struct Members<'b> {
+    text: &'b str,
+    /// Between calls, just after a value.
+    at: usize,
+    marks: Marks,
 }
 
-/// Finds the end of a checked value that begins at `at`: strings are passed over, brackets are counted, the rest is not
-/// looked at. `None` only if the value has not been checked.
-fn skip_value(bytes: &[u8], mut at: usize) -> Option<usize> {
-    match bytes.get(at)? {
-        b'"' => return Some(skip_string(bytes, at + 1)?.end),
-        b'{' | b'[' => {}
-        _ => {
-            let scalar = bytes
-                .get(at..)?
-                .iter()
-                .position(|byte| matches!(byte, b',' | b'}' | b']' | ..=b' '));
-            return Some(scalar.map_or(bytes.len(), |len| at + len));
+impl<'b> Members<'b> {
+    const fn new(text: &'b str) -> Self {
+        Self {
+            text,
+            at: 0,
+            marks: Marks::NONE,
         }
     }
-    let mut depth = 0_usize;
-    loop {
-        match bytes.get(at)? {
-            b'"' => {
-                at = skip_string(bytes, at + 1)?.end;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            _ => {}
+
+    /// Where the next member or element begins, past the comma if there is one. `None` if nothing is left.
+    #[inline]
+    fn start(&self) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let mut at = skip_whitespace(bytes, self.at);
+        if bytes.get(at) == Some(&b',') {
+            at = skip_whitespace(bytes, at + 1);
         }
-        at += 1;
+        (at < bytes.len()).then_some(at)
+    }
+
+    /// Reads the name whose opening quote is at `quote` and goes to the value.
+    #[inline]
+    fn name(&mut self, quote: usize) -> Option<JsonStr<'b>> {
+        let bytes = self.text.as_bytes();
+        let name = skip_string(bytes, quote + 1, &mut self.marks)?;
+        let colon = skip_whitespace(bytes, name.end);
+        self.at = skip_whitespace(bytes, colon + 1);
+        Some(JsonStr::new(
+            self.text.get(quote + 1..name.end - 1)?,
+            name.escaped,
+        ))
+    }
+
+    /// Reads the value that begins at `at`.
+    #[inline]
+    fn value(&mut self) -> Option<RawJson<'b>> {
+        let start = self.at;
+        self.at = self.value_end(start)?;
+        Some(RawJson::new(self.text.get(start..self.at)?))
+    }
+
+    fn value_end(&mut self, mut at: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        match bytes.get(at)? {
+            b'"' => return Some(skip_string(bytes, at + 1, &mut self.marks)?.end),
+            b'{' | b'[' => {}
+            _ => {
+                let scalar = bytes
+                    .get(at..)?
+                    .iter()
+                    .position(|byte| matches!(byte, b',' | ..=b' '));
+                return Some(scalar.map_or(bytes.len(), |len| at + len));
+            }
+        }
+        let mut depth = 0_usize;
+        loop {
+            match bytes.get(at)? {
+                b'"' => {
+                    at = skip_string(bytes, at + 1, &mut self.marks)?.end;
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
     }
 }

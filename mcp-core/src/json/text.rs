@@ -7,7 +7,7 @@ use core::hash::{Hash, Hasher};
 use core::str;
 
 use super::error::{Error, ErrorKind};
-use crate::scan;
+use crate::scan::{self, BLOCK};
 
 /// Where a string ends, and whether it needs decoding.
 #[derive(Clone, Copy)]
@@ -17,20 +17,90 @@ pub(super) struct Scanned {
     pub(super) escaped: bool,
 }
 
+/// Finds where strings end in one input, and remembers the block it looked at last: names and most values are a few
+/// bytes long, so the next one is often in the same.
+#[derive(Clone, Copy)]
+pub(super) struct Marks {
+    /// Which block of the input `bits` are for, counted in blocks from its start.
+    block: usize,
+    bits: u64,
+}
+
+impl Marks {
+    pub(super) const NONE: Self = Self {
+        block: usize::MAX,
+        bits: 0,
+    };
+
+    /// The position of the first `"`, `\` or control character at or after `at`; the length of the input if there is
+    /// none.
+    #[inline(always)]
+    pub(super) fn plain_end(&mut self, bytes: &[u8], at: usize) -> usize {
+        let block = at / BLOCK;
+        if block != self.block {
+            self.look_at(bytes, block);
+        }
+        match self.bits >> (at % BLOCK) {
+            0 => self.plain_end_after(bytes, block + 1),
+            bits => at + bits.trailing_zeros() as usize,
+        }
+    }
+
+    /// The same from the beginning of `block` on. What is longer than this block is left to a search made for it.
+    #[inline(never)]
+    fn plain_end_after(&mut self, bytes: &[u8], block: usize) -> usize {
+        self.look_at(bytes, block);
+        if self.bits != 0 {
+            return block * BLOCK + self.bits.trailing_zeros() as usize;
+        }
+        match bytes.get((block + 1) * BLOCK..) {
+            Some(rest) => bytes.len() - rest.len() + scan::string_run(rest).len,
+            None => bytes.len(),
+        }
+    }
+
+    #[inline(never)]
+    fn look_at(&mut self, bytes: &[u8], block: usize) {
+        let start = block * BLOCK;
+        self.block = block;
+        self.bits = match bytes.get(start..).and_then(<[u8]>::first_chunk) {
+            Some(bytes) => scan::string_marks(bytes),
+            None => tail_marks(bytes, start),
+        };
+    }
+}
+
+/// The marks of the last block, less than [`BLOCK`] bytes from `start` to the end of the input.
+#[inline(never)]
+fn tail_marks(bytes: &[u8], start: usize) -> u64 {
+    let missing = BLOCK - bytes.len().saturating_sub(start);
+    if let Some(last) = bytes.last_chunk() {
+        return scan::string_marks(last)
+            .checked_shr(missing as u32)
+            .unwrap_or(0);
+    }
+    let mut block = [b' '; BLOCK];
+    for (to, from) in block.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    scan::string_marks(&block)
+}
+
 /// Checks the string whose text begins at `at`, just after the opening quote. UTF-8 is not looked at.
 #[inline(always)]
-pub(super) fn scan_string(bytes: &[u8], at: usize) -> Result<Scanned, Error> {
-    let at = plain_end(bytes, at);
+pub(super) fn scan_string(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Scanned, Error> {
+    let at = marks.plain_end(bytes, at);
     match bytes.get(at) {
         Some(b'"') => Ok(Scanned {
             end: at + 1,
             escaped: false,
         }),
-        Some(_) | None => scan_escaped(bytes, at),
+        Some(_) | None => scan_escaped(bytes, at, marks),
     }
 }
 
-fn scan_escaped(bytes: &[u8], mut at: usize) -> Result<Scanned, Error> {
+#[inline(never)]
+fn scan_escaped(bytes: &[u8], mut at: usize, marks: &mut Marks) -> Result<Scanned, Error> {
     loop {
         match bytes.get(at) {
             Some(b'"') => {
@@ -39,7 +109,7 @@ fn scan_escaped(bytes: &[u8], mut at: usize) -> Result<Scanned, Error> {
                     escaped: true,
                 });
             }
-            Some(b'\\') => at = plain_end(bytes, escape_end(bytes, at)?),
+            Some(b'\\') => at = marks.plain_end(bytes, escape_end(bytes, at)?),
             Some(_) => return Err(Error::new(ErrorKind::ControlCharacter, at)),
             None => return Err(Error::new(ErrorKind::UnexpectedEnd, at)),
         }
@@ -48,10 +118,10 @@ fn scan_escaped(bytes: &[u8], mut at: usize) -> Result<Scanned, Error> {
 
 /// Finds the end of a string that has been checked before. `None` only if it has not.
 #[inline(always)]
-pub(super) fn skip_string(bytes: &[u8], mut at: usize) -> Option<Scanned> {
+pub(super) fn skip_string(bytes: &[u8], mut at: usize, marks: &mut Marks) -> Option<Scanned> {
     let mut escaped = false;
     loop {
-        at = plain_end(bytes, at);
+        at = marks.plain_end(bytes, at);
         match bytes.get(at)? {
             b'"' => {
                 return Some(Scanned {
@@ -64,32 +134,6 @@ pub(super) fn skip_string(bytes: &[u8], mut at: usize) -> Option<Scanned> {
         }
         escaped = true;
     }
-}
-
-/// The position of the first `"`, `\` or control character at or after `at`; the length of the input if there is none.
-#[inline(always)]
-fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    // Names and most values are a few bytes long: for them a call and its set-up cost more than the search.
-    for _ in 0..4 {
-        let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
-            break;
-        };
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (EACH * b'"' as u64);
-        let backslash = word ^ (EACH * b'\\' as u64);
-        // The subtraction borrows into the top bit of the bytes that are too small, and of bytes above a hit: the
-        // lowest mark, the only one used, is exact.
-        let small = (quote.wrapping_sub(EACH) & !quote)
-            | (backslash.wrapping_sub(EACH) & !backslash)
-            | (word.wrapping_sub(EACH * 0x20) & !word);
-        let marks = small & (EACH * 0x80);
-        if marks != 0 {
-            return at + (marks.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    at + scan::string_run(bytes.get(at..).unwrap_or_default()).len
 }
 
 /// Checks the escape sequence whose backslash is at `at` and returns the position after it.

@@ -7,7 +7,8 @@ use super::error::{Error, ErrorKind};
 use super::number::number_end;
 use super::raw::{Kind, RawJson};
 use super::skip_whitespace;
-use super::text::{JsonStr, scan_string};
+use super::text::{JsonStr, Marks, scan_string};
+use crate::scan;
 
 /// How many arrays and objects may be open at once, unless told otherwise.
 pub const DEFAULT_DEPTH: usize = 128;
@@ -51,6 +52,7 @@ pub struct Tokenizer<'b> {
     at: usize,
     due: Due,
     open: Nesting,
+    marks: Marks,
 }
 
 /// What may be asked for next.
@@ -76,7 +78,7 @@ impl<'b> Tokenizer<'b> {
     /// strings, numbers and literals are accepted.
     #[must_use]
     pub fn with_depth(bytes: &'b [u8], depth: usize) -> Self {
-        let (text, cut) = match str::from_utf8(bytes) {
+        let (text, cut) = match scan::text(bytes) {
             Ok(text) => (text, false),
             Err(error) => valid_part(bytes, error),
         };
@@ -87,6 +89,7 @@ impl<'b> Tokenizer<'b> {
             at: 0,
             due: Due::Value,
             open: Nesting::new(depth),
+            marks: Marks::NONE,
         }
     }
 
@@ -143,7 +146,7 @@ impl<'b> Tokenizer<'b> {
             Ok(None) => return Ok(None),
             Err(error) => return Err(self.fault(error)),
         };
-        let name = match scan_name(self.bytes, start) {
+        let name = match scan_name(self.bytes, start, &mut self.marks) {
             Ok(name) => name,
             Err(error) => return Err(self.fault(error)),
         };
@@ -213,7 +216,7 @@ impl<'b> Tokenizer<'b> {
             return Err(self.misplaced());
         }
         let start = skip_whitespace(self.bytes, self.at);
-        let end = match value_end(self.bytes, start, &mut self.open) {
+        let end = match value_end(self.bytes, start, &mut self.open, &mut self.marks) {
             Ok(end) => end,
             Err(error) => return Err(self.fault(error)),
         };
@@ -351,36 +354,68 @@ struct Name {
 
 /// Checks the name at `at` and the colon.
 #[inline(always)]
-fn scan_name(bytes: &[u8], at: usize) -> Result<Name, Error> {
-    if bytes.get(at) != Some(&b'"') {
-        return Err(unexpected(bytes, at, ErrorKind::ExpectedName));
+fn scan_name(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Error> {
+    match bytes.get(at) {
+        Some(b'"') => scan_name_text(bytes, at + 1, marks),
+        Some(_) | None => Err(unexpected(bytes, at, ErrorKind::ExpectedName)),
     }
-    let name = scan_string(bytes, at + 1)?;
+}
+
+/// Checks the name whose text begins at `at`, and the colon.
+#[inline(always)]
+fn scan_name_text(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Error> {
+    let end = marks.plain_end(bytes, at);
+    match next_bytes(bytes, end) {
+        // Nearly always: no escapes, no whitespace.
+        Some([b'"', b':', first]) if *first > b' ' => Ok(Name {
+            end: end + 1,
+            value: end + 2,
+            escaped: false,
+        }),
+        Some(_) | None => scan_name_end(bytes, end, marks),
+    }
+}
+
+/// Checks the rest of a name that has nothing special before `at`, and the colon.
+#[inline(never)]
+fn scan_name_end(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Error> {
+    let name = scan_string(bytes, at, marks)?;
     let colon = skip_whitespace(bytes, name.end);
-    if bytes.get(colon) != Some(&b':') {
-        return Err(unexpected(bytes, colon, ErrorKind::ExpectedColon));
+    match bytes.get(colon) {
+        Some(b':') => Ok(Name {
+            end: name.end,
+            value: skip_whitespace(bytes, colon + 1),
+            escaped: name.escaped,
+        }),
+        Some(_) | None => Err(unexpected(bytes, colon, ErrorKind::ExpectedColon)),
     }
-    Ok(Name {
-        end: name.end,
-        value: skip_whitespace(bytes, colon + 1),
-        escaped: name.escaped,
-    })
+}
+
+/// The `N` bytes at `at`, if there are so many: one check for all.
+#[inline(always)]
+fn next_bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..)?.first_chunk()
 }
 
 /// Checks one whole value that begins at `at` and returns the position after it. UTF-8 is not looked at.
-fn value_end(bytes: &[u8], mut at: usize, open: &mut Nesting) -> Result<usize, Error> {
+fn value_end(
+    bytes: &[u8],
+    mut at: usize,
+    open: &mut Nesting,
+    marks: &mut Marks,
+) -> Result<usize, Error> {
     let outside = open.depth;
-    loop {
+    'value: loop {
         // A value begins at `at`.
         match bytes.get(at) {
-            Some(b'"') => at = scan_string(bytes, at + 1)?.end,
+            Some(b'"') => at = scan_string(bytes, at + 1, marks)?.end,
             Some(b'{') => {
                 if !open.push(true) {
                     return Err(Error::new(ErrorKind::TooDeep, at));
                 }
                 at = skip_whitespace(bytes, at + 1);
                 if bytes.get(at) != Some(&b'}') {
-                    at = scan_name(bytes, at)?.value;
+                    at = scan_name(bytes, at, marks)?.value;
                     continue;
                 }
                 open.pop();
@@ -404,29 +439,34 @@ fn value_end(bytes: &[u8], mut at: usize, open: &mut Nesting) -> Result<usize, E
             Some(_) | None => return Err(unexpected(bytes, at, ErrorKind::ExpectedValue)),
         }
         // A value ends at `at`, and perhaps some containers with it.
-        loop {
-            if open.depth == outside {
-                return Ok(at);
+        while open.depth != outside {
+            let object = open.is_object();
+            if object && next_bytes(bytes, at) == Some(b",\"") {
+                // Nearly always: no whitespace.
+                at = scan_name_text(bytes, at + 2, marks)?.value;
+                continue 'value;
             }
             at = skip_whitespace(bytes, at);
-            let (close, otherwise) = if open.is_object() {
-                (b'}', ErrorKind::ExpectedCommaOrBrace)
-            } else {
-                (b']', ErrorKind::ExpectedCommaOrBracket)
-            };
             match bytes.get(at) {
-                Some(b',') => break,
-                Some(&byte) if byte == close => {
-                    open.pop();
-                    at += 1;
+                Some(b',') => {
+                    at = skip_whitespace(bytes, at + 1);
+                    if object {
+                        at = scan_name(bytes, at, marks)?.value;
+                    }
+                    continue 'value;
                 }
-                Some(_) | None => return Err(unexpected(bytes, at, otherwise)),
+                Some(b'}') if object => open.pop(),
+                Some(b']') if !object => open.pop(),
+                Some(_) | None if object => {
+                    return Err(unexpected(bytes, at, ErrorKind::ExpectedCommaOrBrace));
+                }
+                Some(_) | None => {
+                    return Err(unexpected(bytes, at, ErrorKind::ExpectedCommaOrBracket));
+                }
             }
+            at += 1;
         }
-        at = skip_whitespace(bytes, at + 1);
-        if open.is_object() {
-            at = scan_name(bytes, at)?.value;
-        }
+        return Ok(at);
     }
 }
 

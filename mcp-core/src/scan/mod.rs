@@ -63,6 +63,10 @@ mod kernel {
     }
 }
 
+mod text;
+
+pub(crate) use text::{BLOCK, string_marks, text};
+
 /// The position of the first `\n` in `bytes`.
 #[must_use]
 #[inline]
