@@ -80,7 +80,7 @@ fn tail_marks(bytes: &[u8], start: usize) -> u64 {
             .unwrap_or(0);
     }
     let mut block = [b' '; BLOCK];
-    for (to, from) in block.iter_mut().zip(bytes) {
+    for (to, from) in block.iter_mut().zip(bytes.get(start..).unwrap_or_default()) {
         *to = *from;
     }
     scan::string_marks(&block)

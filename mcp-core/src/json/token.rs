@@ -394,7 +394,7 @@ fn scan_name_end(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Err
 /// The `N` bytes at `at`, if there are so many: one check for all.
 #[inline(always)]
 fn next_bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..)?.first_chunk()
+    bytes.get(at..at + N)?.first_chunk()
 }
 
 /// Checks one whole value that begins at `at` and returns the position after it. UTF-8 is not looked at.
