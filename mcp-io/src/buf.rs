@@ -3,9 +3,9 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use futures_io::{AsyncRead, AsyncWrite};
+use futures_io::AsyncWrite;
 
-use crate::Error;
+use crate::{Error, Source};
 
 /// One read is of this size, unless a longer message is on its way.
 const READ: usize = 64 * 1024;
@@ -62,10 +62,11 @@ impl Input {
     }
 
     /// Reads once. Zero: the input has ended.
-    pub(crate) fn poll_read<R: AsyncRead + ?Sized>(
+    pub(crate) fn poll_fill<R: Source + ?Sized>(
         &mut self,
         reader: Pin<&mut R>,
         cx: &mut Context<'_>,
+        idle: bool,
     ) -> Poll<Result<usize, Error>> {
         if self.end == self.bytes.len() {
             if self.start > 0 {
@@ -83,7 +84,7 @@ impl Input {
             }
         }
         let count =
-            ready!(reader.poll_read(cx, &mut self.bytes[self.end..])).map_err(Error::Read)?;
+            ready!(reader.poll_fill(cx, &mut self.bytes[self.end..], idle)).map_err(Error::Read)?;
         self.end += count;
         Poll::Ready(Ok(count))
     }

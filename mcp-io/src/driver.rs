@@ -1,6 +1,7 @@
 //! The loop: bytes in, handlers polled, bytes out, in one task.
 
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -27,6 +28,29 @@ pub trait Protocol {
     /// Ready: nothing is in flight. Pending: the task of `cx` is woken when there is more to do, unless the room was used
     /// up; then this is called again when the output has been written.
     fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()>;
+}
+
+/// Where the driver reads from: any [`AsyncRead`], or [`Stdin`](crate::stdio::Stdin).
+pub trait Source {
+    /// Reads into `buf` like [`AsyncRead::poll_read`]. `idle`: nothing but input can happen next, so that a source that
+    /// has the thread to itself may wait for it right here.
+    fn poll_fill(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+        idle: bool,
+    ) -> Poll<io::Result<usize>>;
+}
+
+impl<R: AsyncRead> Source for R {
+    fn poll_fill(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+        _: bool,
+    ) -> Poll<io::Result<usize>> {
+        self.poll_read(cx, buf)
+    }
 }
 
 /// Bounds of the loop.
@@ -78,7 +102,7 @@ pub async fn drive<P, R, W>(
 ) -> Result<End, Error>
 where
     P: Protocol,
-    R: AsyncRead,
+    R: Source,
     W: AsyncWrite,
 {
     let mut reader = std::pin::pin!(reader);
@@ -122,7 +146,7 @@ impl<P: Protocol> Turn<'_, P> {
         cx: &mut Context<'_>,
     ) -> Poll<Result<End, Error>>
     where
-        R: AsyncRead,
+        R: Source,
         W: AsyncWrite,
     {
         let mut budget = BUDGET;
@@ -147,19 +171,17 @@ impl<P: Protocol> Turn<'_, P> {
                 // The writer is pending, so it wakes this task.
                 return Poll::Pending;
             }
+            if budget == 0 {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             if self.take(&mut budget) {
-                if budget == 0 {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
                 continue;
             }
-            match self.input.poll_read(reader.as_mut(), cx)? {
+            match self.input.poll_fill(reader.as_mut(), cx, idle && written)? {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(0) => self.end_input(),
-                Poll::Ready(_) => {
-                    self.take(&mut budget);
-                }
+                Poll::Ready(_) => {}
             }
         }
     }

@@ -16,6 +16,6 @@ mod error;
 pub mod stdio;
 mod tasks;
 
-pub use driver::{End, Options, Protocol, drive};
+pub use driver::{End, Options, Protocol, Source, drive};
 pub use error::Error;
 pub use tasks::Tasks;

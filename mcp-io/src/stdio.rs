@@ -9,9 +9,9 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use futures_io::{AsyncRead, AsyncWrite};
+use futures_io::AsyncWrite;
 
-use crate::Error;
+use crate::{Error, Source};
 
 #[cfg(not(unix))]
 use portable as platform;
@@ -20,7 +20,10 @@ use unix as platform;
 
 /// The protocol's input: what was standard input.
 #[derive(Debug)]
-pub struct Stdin(platform::Input);
+pub struct Stdin {
+    input: platform::Input,
+    block_when_idle: bool,
+}
 
 /// The protocol's output: what was standard output.
 #[derive(Debug)]
@@ -41,17 +44,35 @@ pub fn take() -> Result<(Stdin, Stdout), Error> {
         return Err(Error::Setup(io::Error::other("they are in use already")));
     }
     platform::take()
-        .map(|(input, output)| (Stdin(input), Stdout(output)))
+        .map(|(input, output)| {
+            (
+                Stdin {
+                    input,
+                    block_when_idle: false,
+                },
+                Stdout(output),
+            )
+        })
         .map_err(Error::Setup)
 }
 
-impl AsyncRead for Stdin {
-    fn poll_read(
+impl Stdin {
+    /// From now on, waiting for input blocks the thread while nothing else is going on, which spares a trip through the
+    /// reactor for each message. For programs that poll nothing else on this thread.
+    pub fn block_when_idle(&mut self) {
+        self.block_when_idle = true;
+    }
+}
+
+impl Source for Stdin {
+    fn poll_fill(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut [u8],
+        idle: bool,
     ) -> Poll<io::Result<usize>> {
-        self.get_mut().0.poll_read(cx, buf)
+        let this = self.get_mut();
+        this.input.poll_read(cx, buf, idle && this.block_when_idle)
     }
 }
 
@@ -153,25 +174,36 @@ mod unix {
             &mut self,
             cx: &mut Context<'_>,
             buf: &mut [u8],
+            mut block: bool,
         ) -> Poll<io::Result<usize>> {
             loop {
                 let (fd, result) = match self {
                     Self::Other(file) => return Pin::new(file).poll_read(cx, buf),
-                    // Nobody else reads here, so what is readable now is readable still.
                     Self::Pipe(pipe) => {
-                        ready!(pipe.poll_readable(cx))?;
+                        // Nobody else reads here, so what is readable now is readable still.
+                        if !block {
+                            ready!(pipe.poll_readable(cx))?;
+                        }
                         (&*pipe, rustix::io::read(&*pipe, &mut *buf))
                     }
-                    Self::Socket(socket) => (
-                        &*socket,
-                        rustix::net::recv(&*socket, &mut *buf, RecvFlags::DONTWAIT)
-                            .map(|(_, count)| count),
-                    ),
+                    Self::Socket(socket) => {
+                        let flags = if block {
+                            RecvFlags::empty()
+                        } else {
+                            RecvFlags::DONTWAIT
+                        };
+                        let result = rustix::net::recv(&*socket, &mut *buf, flags);
+                        (&*socket, result.map(|(_, count)| count))
+                    }
                 };
                 match result {
                     Ok(count) => return Poll::Ready(Ok(count)),
                     Err(Errno::INTR) => {}
-                    Err(Errno::AGAIN) => ready!(fd.poll_readable(cx))?,
+                    // Not there yet; or the other side of a shared description has made it non-blocking.
+                    Err(Errno::AGAIN) => {
+                        block = false;
+                        ready!(fd.poll_readable(cx))?;
+                    }
                     Err(error) => return Poll::Ready(Err(error.into())),
                 }
             }
@@ -263,6 +295,7 @@ mod portable {
             &mut self,
             cx: &mut Context<'_>,
             buf: &mut [u8],
+            _: bool,
         ) -> Poll<io::Result<usize>> {
             Pin::new(&mut self.0).poll_read(cx, buf)
         }

@@ -5,12 +5,12 @@ use core::marker::PhantomData;
 use core::time::Duration;
 use std::sync::Arc;
 
-use futures_lite::{AsyncRead, AsyncWrite};
+use futures_lite::AsyncWrite;
 use mcp_core::engine::{CacheHint, Catalog, CatalogError};
 use mcp_core::json::RawJson;
 use mcp_core::model::{self, Implementation};
 use mcp_core::{Limits, PeerFault};
-use mcp_io::{End, Error, Options, drive, stdio};
+use mcp_io::{End, Error, Options, Source, drive, stdio};
 
 use crate::connection::Connection;
 use crate::tool::{Handler, Local, Shared, Sharing, Tool};
@@ -64,13 +64,16 @@ impl<S: Sharing> Server<S> {
         self.serve(input, output).await
     }
 
-    /// [`serve_stdio`](Self::serve_stdio) for programs that do nothing else: runs it on this thread.
+    /// [`serve_stdio`](Self::serve_stdio) for programs that do nothing else: runs it on this thread, and waits for input
+    /// without a reactor while no call is running.
     ///
     /// # Errors
     ///
     /// The same.
     pub fn run_stdio(&self) -> Result<End, Error> {
-        async_io::block_on(self.serve_stdio())
+        let (mut input, output) = stdio::take()?;
+        input.block_when_idle();
+        async_io::block_on(self.serve(input, output))
     }
 
     /// Serves one peer on any pair of byte streams, with one message on each line.
@@ -80,11 +83,7 @@ impl<S: Sharing> Server<S> {
     /// # Errors
     ///
     /// The streams'. A peer that no longer reads is none.
-    pub async fn serve(
-        &self,
-        input: impl AsyncRead,
-        output: impl AsyncWrite,
-    ) -> Result<End, Error> {
+    pub async fn serve(&self, input: impl Source, output: impl AsyncWrite) -> Result<End, Error> {
         let mut connection = Connection::new(self.offer.clone());
         match drive(&mut connection, input, output, self.options).await {
             Err(Error::Closed) => Ok(End::Complete),
