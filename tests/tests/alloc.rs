@@ -5,10 +5,12 @@
     reason = "a global allocator, which counts, cannot be had without"
 )]
 
+extern crate alloc;
+
+use alloc::collections::VecDeque;
+use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::collections::VecDeque;
-use std::thread_local;
+use std::alloc::System;
 
 use mcp_core::engine::{Incoming, ReplyToken, ServerEngine};
 use mcp_core::json::RawJson;
