@@ -1,5 +1,7 @@
 //! What cannot be seen from outside: the table of calls, and that a full output changes nothing.
 
+mod reference;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -412,6 +414,31 @@ fn a_call_that_is_over_takes_nothing() {
     assert_eq!(engine.in_flight(), 1);
     assert_eq!(engine.reply(next, &result, &mut out), Ok(()));
     assert_eq!(engine.in_flight(), 0);
+}
+
+/// OR-09: cancelling what is not there costs nothing, and the next message is served.
+#[test]
+fn a_thousand_strange_cancellations() {
+    let mut engine = engine();
+    let mut out = Vec::new();
+    for n in 0..1_000_u64 {
+        let reference = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let params = match n % 5 {
+            0 => format!(r#"{{"requestId":{reference}}}"#),
+            1 => format!(r#"{{"requestId":"{reference}"}}"#),
+            2 => format!(r#"{{"requestId":[{reference}]}}"#),
+            3 => format!(r#"{{"requestId":-{n}.5,"reason":{{}}}}"#),
+            _ => "{}".into(),
+        };
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#);
+        let incoming = engine.receive(text.as_bytes(), &mut out);
+        assert!(matches!(incoming, Incoming::Handled), "{text}");
+    }
+    assert!(out.is_empty());
+    let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    assert!(matches!(engine.receive(ping, &mut out), Incoming::Handled));
+    assert_eq!(out, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 }
 
 #[test]
