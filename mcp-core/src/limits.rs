@@ -8,7 +8,7 @@
 /// | --- | --- | --- |
 /// | [`max_message`](Self::max_message) | 4 MiB | the driver's input buffer: this many bytes and one read more |
 /// | [`max_depth`](Self::max_depth) | 128 | nothing: nesting is kept in a bit stack of fixed size |
-/// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 128 bytes for each, and the text of ids and progress tokens |
+/// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 136 bytes for each, and the text of ids and progress tokens of more than 38 bytes |
 /// | [`max_id`](Self::max_id) | 4 096 bytes | `max_in_flight` × 2 × this, if every id and token is that long |
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -1,6 +1,7 @@
 //! The beginning of a message is never a message, and always known to be only a beginning.
 
 use mcp_core::json::{RawJson, Tokenizer};
+use mcp_core::model::Params;
 use mcp_core::rpc::Envelope;
 use mcp_core::{Limits, PeerFault};
 use mcp_tests::dialogues;
@@ -33,6 +34,29 @@ fn a_prefix_of_a_message_is_incomplete() {
         }
     }
     assert!(seen > 100, "the vectors are there");
+}
+
+/// Params read on the way are those read afterwards, and reading them changes nothing of what is found wrong.
+#[test]
+fn params_are_the_same_on_the_way() {
+    for dialogue in &dialogues() {
+        for message in dialogue.messages() {
+            for end in 0..=message.len() {
+                let bytes = &message.as_bytes()[..end];
+                let mut params = Params::default();
+                let with = Envelope::parse_with(bytes, &Limits::DEFAULT, &mut params);
+                let without = Envelope::parse(bytes, &Limits::DEFAULT);
+                assert_eq!(format!("{with:?}"), format!("{without:?}"));
+                let found = match with {
+                    Ok(Envelope::Request(request)) => request.params,
+                    Ok(Envelope::Notification(notification)) => notification.params,
+                    Ok(_) | Err(_) => continue,
+                };
+                let after = found.map(Params::read).unwrap_or_default();
+                assert_eq!(format!("{params:?}"), format!("{after:?}"), "{message}");
+            }
+        }
+    }
 }
 
 /// Documents of every kind but numbers, of which each digit may be the last one.

@@ -196,10 +196,10 @@ impl Calls {
     }
 }
 
-/// The JSON text of an id or a token: short ones, which all real ones are, stay in the table.
+/// The JSON text of an id or a token: those of up to 38 bytes stay in the table, which takes a UUID in its quotes.
 #[derive(Debug)]
 enum Text {
-    Inline(heapless::String<23, u8>),
+    Inline(heapless::String<38, u8>),
     Spilled(Box<str>),
 }
 

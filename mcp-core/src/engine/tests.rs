@@ -1,5 +1,7 @@
 //! What cannot be seen from outside: the table of calls, and that a full output changes nothing.
 
+mod reference;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -158,16 +160,18 @@ fn a_hundred_thousand_calls() {
 /// The worst case that [`Limits`] states.
 #[test]
 fn a_call_costs_what_the_limits_say() {
-    // A slot, its place among the free ones, and its entry in the index with the table's reserve of one half.
-    let cost = size_of::<Slot>() + size_of::<u32>() + (size_of::<u32>() + 1) * 2;
-    assert!(cost <= 128, "{cost}");
-    assert_eq!(Limits::DEFAULT.max_in_flight, 16_384);
+    // A slot, its place among the free ones, and its part of the index: 4 + 1 bytes for a bucket, twice as many buckets
+    // as calls, and twice that if what was removed has left too many marks in it.
+    let cost = size_of::<Slot>() + size_of::<u32>() + (size_of::<u32>() + 1) * 4;
+    assert!(cost <= 136, "{cost}, and `Limits` says less");
+    // No `Vec` of so many has room to spare.
+    assert!(Limits::DEFAULT.max_in_flight.is_power_of_two());
 }
 
 #[test]
 fn ids_and_tokens_of_any_length_are_kept() {
     let mut calls = Calls::new(SEED);
-    for length in [0, 1, 20, 21, 22, 23, 24, 100, 2_000] {
+    for length in [0, 1, 35, 36, 37, 38, 39, 100, 2_000] {
         let text = format!("\"{}\"", "x".repeat(length));
         let token = format!("\"{}\"", "y".repeat(length));
         let version = ProtocolVersion::LATEST_LEGACY;
@@ -412,6 +416,31 @@ fn a_call_that_is_over_takes_nothing() {
     assert_eq!(engine.in_flight(), 1);
     assert_eq!(engine.reply(next, &result, &mut out), Ok(()));
     assert_eq!(engine.in_flight(), 0);
+}
+
+/// OR-09: cancelling what is not there costs nothing, and the next message is served.
+#[test]
+fn a_thousand_strange_cancellations() {
+    let mut engine = engine();
+    let mut out = Vec::new();
+    for n in 0..1_000_u64 {
+        let reference = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let params = match n % 5 {
+            0 => format!(r#"{{"requestId":{reference}}}"#),
+            1 => format!(r#"{{"requestId":"{reference}"}}"#),
+            2 => format!(r#"{{"requestId":[{reference}]}}"#),
+            3 => format!(r#"{{"requestId":-{n}.5,"reason":{{}}}}"#),
+            _ => "{}".into(),
+        };
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#);
+        let incoming = engine.receive(text.as_bytes(), &mut out);
+        assert!(matches!(incoming, Incoming::Handled), "{text}");
+    }
+    assert!(out.is_empty());
+    let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    assert!(matches!(engine.receive(ping, &mut out), Incoming::Handled));
+    assert_eq!(out, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 }
 
 #[test]
