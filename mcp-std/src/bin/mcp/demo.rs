@@ -21,7 +21,7 @@ use diagram::Diagram;
 use exchange::Exchange;
 use page::Page;
 use peer::Peer;
-use text::printable;
+use text::{cut, printable};
 
 /// How long the server may take for anything: an answer, a report of progress, its end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -86,11 +86,13 @@ impl From<io::Error> for Stop {
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", printable(&self.about))?;
-        write!(f, "\n  expected: {}", printable(&self.expected))?;
-        write!(f, "\n  seen:     {}", printable(&self.seen))?;
+        // What comes from a server may be of any length.
+        let shown = |text: &str| printable(&cut(text, 2000));
+        write!(f, "{}", shown(&self.about))?;
+        write!(f, "\n  expected: {}", shown(&self.expected))?;
+        write!(f, "\n  seen:     {}", shown(&self.seen))?;
         if let Some(frame) = &self.frame {
-            write!(f, "\n  in:       {}", printable(frame))?;
+            write!(f, "\n  in:       {}", shown(frame))?;
         }
         Ok(())
     }

@@ -40,6 +40,7 @@ pub(super) enum Tone {
     Request,
     Notification,
     Result,
+    /// An error, or a result that tells of one.
     Error,
 }
 

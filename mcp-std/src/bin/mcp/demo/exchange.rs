@@ -1,19 +1,21 @@
 //! The client's side: sends, waits, and lets nothing pass that it did not ask for.
 
+mod incoming;
+
 use core::time::Duration;
 use std::time::Instant;
 
-use mcp_core::Limits;
 use mcp_core::json::{RawJson, Writer};
-use mcp_core::rpc::{Envelope, Outcome, RequestId, write_notification, write_request};
+use mcp_core::rpc::{RequestId, write_notification, write_request};
 
 use super::check::{Frame, Want, find};
 use super::diagram::{Arrow, Side, Tone};
 use super::page::Page;
-use super::peer::{Event, Peer};
+use super::peer::Peer;
 use super::tally::Tally;
 use super::text::duration;
 use super::{PATIENCE, Stop, Wrong};
+use incoming::Incoming;
 
 /// What the params of a message are written with.
 pub(super) type Json<'o> = Writer<'o, Vec<u8>>;
@@ -44,13 +46,6 @@ struct Call {
     /// The method, and what of.
     name: String,
     sent: Instant,
-}
-
-/// What came from the server.
-enum Incoming {
-    Answer(u64, Frame),
-    Progress(Frame),
-    End,
 }
 
 impl Exchange {
@@ -195,25 +190,22 @@ impl Exchange {
     /// Waits for the answers to these requests, in any order; returns them in the order of `ids`.
     pub(super) fn answers(&mut self, ids: &[u64]) -> Result<Vec<Frame>, Stop> {
         let until = Instant::now() + PATIENCE;
-        let mut answers: Vec<_> = ids.iter().map(|_| None).collect();
-        while let Some(missing) = answers.iter().position(Option::is_none) {
-            let awaited = ids.get(missing).copied().unwrap_or_default();
-            let awaited = format!("an answer to {}", self.name(awaited));
-            match self.receive(until, &awaited)? {
-                Incoming::Answer(id, frame) => match ids.iter().position(|&asked| asked == id) {
-                    Some(at) => answers[at] = Some(frame),
-                    None => return Err(unexpected(&awaited, &frame).into()),
-                },
-                Incoming::Progress(frame) => match self.crossing {
-                    Some(token) => self.check(&frame, "params.progressToken", Want::Text(token))?,
-                    None => return Err(unexpected(&awaited, &frame).into()),
-                },
-                Incoming::End => return Err(self.ended(&awaited).into()),
+        let mut answers: Vec<(u64, Frame)> = Vec::new();
+        let is_missing = |answers: &[(u64, Frame)], id| answers.iter().all(|(got, _)| *got != id);
+        while let Some(&missing) = ids.iter().find(|&&id| is_missing(&answers, id)) {
+            let awaited = format!("an answer to {}", self.name(missing));
+            match (self.receive(until, &awaited)?, self.crossing) {
+                (Incoming::Answer(id, frame), _) if ids.contains(&id) => answers.push((id, frame)),
+                (Incoming::Progress(frame), Some(token)) => {
+                    self.check(&frame, "params.progressToken", Want::Text(token))?;
+                }
+                (other, _) => return Err(self.unexpected(other, &awaited)),
             }
         }
         // The server takes messages in order: an answer to a request after the cancellation shows that it has read it.
         self.crossing = None;
-        Ok(answers.into_iter().flatten().collect())
+        answers.sort_by_key(|(id, _)| ids.iter().position(|asked| asked == id));
+        Ok(answers.into_iter().map(|(_, frame)| frame).collect())
     }
 
     /// Waits for a report of progress.
@@ -225,23 +217,15 @@ impl Exchange {
                 self.check(&frame, "params.progress", Want::Integer(progress))?;
                 self.check(&frame, "params.total", Want::Integer(total))
             }
-            Incoming::Answer(_, frame) => Err(unexpected(&awaited, &frame).into()),
-            Incoming::End => Err(self.ended(&awaited).into()),
+            other @ (Incoming::Answer(..) | Incoming::End) => Err(self.unexpected(other, &awaited)),
         }
     }
 
     /// Waits for nothing.
     pub(super) fn silence(&mut self, length: Duration) -> Result<(), Stop> {
-        let awaited = format!("{} of silence", duration(length));
-        let until = Instant::now() + length;
-        while let Some(event) = self.peer.event(until) {
-            match self.take(event)? {
-                Some(Incoming::Answer(_, frame) | Incoming::Progress(frame)) => {
-                    return Err(unexpected(&awaited, &frame).into());
-                }
-                Some(Incoming::End) => return Err(self.ended(&awaited).into()),
-                None => {}
-            }
+        if let Some(incoming) = self.next(Instant::now() + length)? {
+            let awaited = format!("{} of silence", duration(length));
+            return Err(self.unexpected(incoming, &awaited));
         }
         self.tally.checks += 1;
         Ok(self.page.draw(|diagram| diagram.silence(length))?)
@@ -262,24 +246,20 @@ impl Exchange {
         self.plain(Side::Client, closed, None, "end of input")?;
         let until = closed + PATIENCE;
         match self.receive(until, awaited)? {
-            Incoming::Answer(_, frame) | Incoming::Progress(frame) => {
-                return Err(unexpected(awaited, &frame).into());
-            }
             Incoming::End => {}
+            other @ (Incoming::Answer(..) | Incoming::Progress(_)) => {
+                return Err(self.unexpected(other, awaited));
+            }
         }
-        let about = "end of the server";
-        match self.peer.exit(until) {
-            Ok(Some(status)) if status.success() => {}
-            Ok(Some(status)) => {
-                return Err(Wrong::new(about, "exit status: 0", status.to_string()).into());
-            }
-            Ok(None) => {
-                let expected = format!("an exit within {}", duration(PATIENCE));
-                return Err(Wrong::new(about, expected, "a process that still runs").into());
-            }
-            Err(error) => {
-                return Err(Wrong::new(about, "exit status: 0", error.to_string()).into());
-            }
+        let seen = match self.peer.exit(until) {
+            Ok(Some(status)) if status.success() => None,
+            Ok(Some(status)) => Some(status.to_string()),
+            Ok(None) => Some("a process that still runs".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(seen) = seen {
+            let expected = format!("exit status: 0 within {}", duration(PATIENCE));
+            return Err(Wrong::new("end of the server", expected, seen).into());
         }
         self.tally.checks += 1;
         self.plain(Side::Server, Instant::now(), Some(closed), "exit status 0")?;
@@ -313,117 +293,8 @@ impl Exchange {
         Ok(self.page.draw(|diagram| diagram.arrow(&arrow))?)
     }
 
-    /// The next thing that comes, in time.
-    fn receive(&mut self, until: Instant, awaited: &str) -> Result<Incoming, Stop> {
-        while let Some(event) = self.peer.event(until) {
-            if let Some(incoming) = self.take(event)? {
-                return Ok(incoming);
-            }
-        }
-        let expected = format!("{awaited} within {}", duration(PATIENCE));
-        Err(Wrong::new("silence", expected, "nothing").into())
-    }
-
-    /// Draws an event, and says what it is if it is not just talk.
-    fn take(&mut self, event: Event) -> Result<Option<Incoming>, Stop> {
-        match event {
-            Event::End => Ok(Some(Incoming::End)),
-            Event::Log(text) => {
-                self.page.draw(|diagram| diagram.log(&text))?;
-                Ok(None)
-            }
-            Event::TooLong(limit) => {
-                let expected = format!("at most {limit} bytes");
-                Err(Wrong::new("a line on standard output", expected, "a longer one").into())
-            }
-            Event::Line(at, bytes) => self.frame(at, bytes).map(Some),
-        }
-    }
-
-    fn frame(&mut self, at: Instant, bytes: Vec<u8>) -> Result<Incoming, Stop> {
-        self.tally.received += 1;
-        self.tally.bytes += bytes.len() + 1;
-        let wrong = |expected: &str, seen: String| {
-            Wrong::new("a line on standard output", expected, seen).in_frame(&bytes)
-        };
-        let envelope = Envelope::parse(&bytes, &Limits::DEFAULT)
-            .map_err(|malformed| wrong("a JSON-RPC message", malformed.fault.to_string()))?;
-        let frame = RawJson::parse(&bytes).map_err(|error| wrong("JSON", error.to_string()))?;
-        let mut arrow = Arrow {
-            at: at - self.start,
-            from: Side::Server,
-            tone: Tone::Notification,
-            label: "",
-            trip: None,
-            body: None,
-        };
-        let response = match envelope {
-            Envelope::Response(response) => response,
-            Envelope::Notification(notification) => {
-                let method = notification.method.decode();
-                arrow.label = &method;
-                arrow.body = notification.params;
-                self.page.frame(frame, &arrow)?;
-                if method != "notifications/progress" {
-                    let expected = "no notification but `notifications/progress`";
-                    return Err(wrong(expected, method.into_owned()).into());
-                }
-                let about = format!("`{method}`");
-                return Ok(Incoming::Progress(Frame { about, bytes }));
-            }
-            Envelope::Request(_) | _ => {
-                let expected = "an answer or a notification: no capability was declared";
-                return Err(wrong(expected, "a request".to_owned()).into());
-            }
-        };
-        let id = response.id.and_then(|id| id.raw().as_number()?.as_u64());
-        let call = self.in_flight.iter().position(|call| Some(call.id) == id);
-        let Some(call) = call.map(|at| self.in_flight.swap_remove(at)) else {
-            self.page.frame(frame, &arrow)?;
-            let seen = response.id.map_or("no id", |id| id.raw().as_str());
-            return Err(wrong("the id of a request in flight", seen.to_owned()).into());
-        };
-        let label;
-        if let Outcome::Error { code, .. } = response.outcome {
-            arrow.tone = Tone::Error;
-            arrow.body = find(&bytes, "error");
-            label = format!("error {code} #{}", call.id);
-        } else {
-            arrow.tone = Tone::Result;
-            arrow.body = find(&bytes, "result");
-            let failed = find(&bytes, "result.isError").and_then(RawJson::as_bool);
-            let failed = if failed == Some(true) {
-                ", isError"
-            } else {
-                ""
-            };
-            label = format!("result{failed} #{}", call.id);
-        }
-        let trip = at.saturating_duration_since(call.sent);
-        arrow.label = &label;
-        arrow.trip = Some(trip);
-        self.page.frame(frame, &arrow)?;
-        let about = format!("the answer to {} #{}", call.name, call.id);
-        self.tally.trips.push((trip, call.name));
-        Ok(Incoming::Answer(call.id, Frame { about, bytes }))
-    }
-
     fn name(&self, id: u64) -> String {
         let call = self.in_flight.iter().find(|call| call.id == id);
         call.map_or_else(|| format!("#{id}"), |call| format!("{} #{id}", call.name))
     }
-
-    /// What to say when the server has ended too early.
-    fn ended(&mut self, awaited: &str) -> Wrong {
-        let status = self.peer.exit(Instant::now() + Duration::from_millis(200));
-        let seen = match status {
-            Ok(Some(status)) => format!("the end of its output, {status}"),
-            Ok(None) | Err(_) => "the end of its output".to_owned(),
-        };
-        Wrong::new("end of the server", awaited, seen)
-    }
-}
-
-fn unexpected(awaited: &str, frame: &Frame) -> Wrong {
-    Wrong::new("order of frames", awaited, &*frame.about).in_frame(&frame.bytes)
 }
