@@ -193,13 +193,20 @@ fn what_is_no_answer_fails() {
             r#"echo '{"jsonrpc":"2.0","method":"notifications/message"}'; cat >/dev/null"#,
             "seen:     notifications/message",
         ),
+        // The text has a control character that needs no escaping in JSON, and that terminals obey.
         (
-            r#"echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"\u001b[2J no"}}'; cat >/dev/null"#,
+            r#"printf '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"\302\2332J"}}\n'; cat >/dev/null"#,
             "expected: \"2025-11-25\"\n  seen:     nothing\n",
         ),
     ] {
         let output = demo_of(script);
         assert_eq!(output.status.code(), Some(1), "{script}");
+        for text in [stdout(&output), stderr(&output)] {
+            assert!(
+                !text.contains(|char: char| char.is_control() && char != '\n'),
+                "{text:?}"
+            );
+        }
         assert!(
             stderr(&output).contains(message),
             "{script}: {}",
