@@ -148,11 +148,12 @@ impl<P: Protocol> Turn<'_, P> {
                 return Poll::Pending;
             }
             if self.take(&mut budget) {
-                if budget == 0 {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
                 continue;
+            }
+            if budget == 0 {
+                // There may be whole messages left, which no read would wake this task for.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
             match self.input.poll_read(reader.as_mut(), cx)? {
                 Poll::Pending => return Poll::Pending,
