@@ -132,7 +132,9 @@ impl<P: Protocol> Turn<'_, P> {
             let written = self.output.poll_write(writer.as_mut(), cx)?.is_ready();
             self.output.compact();
             if full && written {
-                continue;
+                // The protocol stopped for want of room and goes on in the next turn: a handler that never runs out of
+                // things to say keeps neither the input nor the executor waiting.
+                cx.waker().wake_by_ref();
             }
             if let Stage::Draining(timer) = &mut self.stage {
                 if idle && written {
