@@ -90,11 +90,7 @@ where
         options,
         stage: Stage::Open,
     };
-    let end = std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await?;
-    std::future::poll_fn(|cx| writer.as_mut().poll_flush(cx))
-        .await
-        .map_err(Error::write)?;
-    Ok(end)
+    std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await
 }
 
 struct Turn<'p, P> {
