@@ -83,7 +83,7 @@ impl Input {
             }
         }
         let count =
-            ready!(reader.poll_read(cx, &mut self.bytes[self.end..])).map_err(Error::Read)?;
+            ready!(reader.poll_read(cx, &mut self.bytes[self.end..])).map_err(Error::read)?;
         self.end += count;
         Poll::Ready(Ok(count))
     }
