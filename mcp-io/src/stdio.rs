@@ -88,6 +88,9 @@ mod unix {
     use rustix::io::Errno;
     use rustix::net::{RecvFlags, SendFlags};
 
+    /// So many bytes go to or come from the thread at a time.
+    const AHEAD: usize = 64 * 1024;
+
     #[derive(Debug)]
     pub(super) enum Input {
         Pipe(Async<OwnedFd>),
@@ -145,7 +148,7 @@ mod unix {
             Ok(match kind(&fd)? {
                 Kind::Pipe => Self::Pipe(Async::new_nonblocking(fd)?),
                 Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                Kind::Other => Self::Other(Unblock::new(File::from(fd))),
+                Kind::Other => Self::Other(Unblock::with_capacity(AHEAD, File::from(fd))),
             })
         }
 
@@ -186,7 +189,7 @@ mod unix {
                     None => Self::SharedPipe(Async::new_nonblocking(fd)?),
                 },
                 Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                Kind::Other => Self::Other(Unblock::new(File::from(fd))),
+                Kind::Other => Self::Other(Unblock::with_capacity(AHEAD, File::from(fd))),
             })
         }
 
@@ -197,7 +200,14 @@ mod unix {
         ) -> Poll<io::Result<usize>> {
             loop {
                 let (fd, result) = match self {
-                    Self::Other(file) => return Pin::new(file).poll_write(cx, buf),
+                    Self::Other(file) => {
+                        let mut file = Pin::new(file);
+                        return match ready!(file.as_mut().poll_write(cx, buf)) {
+                            // The thread has given up; why, only a flush tells.
+                            Ok(0) => file.poll_flush(cx).map_ok(|()| 0),
+                            result => Poll::Ready(result),
+                        };
+                    }
                     Self::Pipe(pipe) => (&*pipe, rustix::io::write(&*pipe, buf)),
                     Self::SharedPipe(pipe) => {
                         ready!(pipe.poll_writable(cx))?;
