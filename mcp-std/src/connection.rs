@@ -12,7 +12,7 @@ use futures_lite::Stream;
 use mcp_core::ErrorCode;
 use mcp_core::binding::StdioServer;
 use mcp_core::engine::{CallKey, Incoming, ReplyToken, ServerEngine, ToolCall};
-use mcp_core::json::RawJson;
+use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::model::{ClientCapabilities, ProtocolVersion};
 use mcp_core::rpc::ErrorObject;
 use mcp_io::{Protocol, Tasks};
@@ -144,7 +144,7 @@ impl<S: Sharing> Connection<S> {
             self.waiting_bytes -= length(&arguments);
             let arguments = arguments
                 .as_deref()
-                .and_then(|text| RawJson::parse(text.as_bytes()).ok());
+                .and_then(|text| RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok());
             self.start(job, arguments, out);
         }
     }
