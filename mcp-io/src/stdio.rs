@@ -76,7 +76,7 @@ impl AsyncWrite for Stdout {
 #[cfg(unix)]
 mod unix {
     use std::fs::File;
-    use std::io;
+    use std::io::{self, Read};
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::pin::Pin;
     use std::task::{Context, Poll, ready};
@@ -95,7 +95,27 @@ mod unix {
     pub(super) enum Input {
         Pipe(Async<OwnedFd>),
         Socket(Async<OwnedFd>),
-        Other(Unblock<File>),
+        Other(Unblock<UntilEnd>),
+    }
+
+    /// A file or terminal that is not read again after its end. A terminal says only once that somebody has ended the
+    /// input, and whoever reads ahead for [`Unblock`] tries again before it passes that on.
+    #[derive(Debug)]
+    pub(super) struct UntilEnd {
+        file: File,
+        ended: bool,
+    }
+
+    impl Read for UntilEnd {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            if self.ended {
+                return Ok(0);
+            }
+            let count = self.file.read(buf)?;
+            // Read into no room, as happens when the buffer ahead is full, it says the same and means nothing.
+            self.ended = count == 0 && !buf.is_empty();
+            Ok(count)
+        }
     }
 
     #[derive(Debug)]
@@ -148,7 +168,13 @@ mod unix {
             Ok(match kind(&fd)? {
                 Kind::Pipe => Self::Pipe(Async::new_nonblocking(fd)?),
                 Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                Kind::Other => Self::Other(Unblock::with_capacity(AHEAD, File::from(fd))),
+                Kind::Other => {
+                    let file = UntilEnd {
+                        file: File::from(fd),
+                        ended: false,
+                    };
+                    Self::Other(Unblock::with_capacity(AHEAD, file))
+                }
             })
         }
 
