@@ -84,7 +84,7 @@ impl Input {
             }
         }
         let count =
-            ready!(reader.poll_fill(cx, &mut self.bytes[self.end..], idle)).map_err(Error::Read)?;
+            ready!(reader.poll_fill(cx, &mut self.bytes[self.end..], idle)).map_err(Error::read)?;
         self.end += count;
         Poll::Ready(Ok(count))
     }
@@ -95,6 +95,8 @@ impl Input {
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
     written: usize,
+    /// The writer may still hold something back: a buffer, or a TLS record.
+    unflushed: bool,
 }
 
 impl Output {
@@ -103,7 +105,7 @@ impl Output {
         self.bytes.len() - self.written
     }
 
-    /// Writes all there is, in as few calls as the writer allows.
+    /// Writes all there is, in as few calls as the writer allows, and flushes it. Ready: the peer can have all of it.
     pub(crate) fn poll_write<W: AsyncWrite + ?Sized>(
         &mut self,
         mut writer: Pin<&mut W>,
@@ -112,7 +114,10 @@ impl Output {
         while self.written < self.bytes.len() {
             match ready!(writer.as_mut().poll_write(cx, &self.bytes[self.written..])) {
                 Ok(0) => return Poll::Ready(Err(Error::Closed)),
-                Ok(count) => self.written += count,
+                Ok(count) => {
+                    self.written += count;
+                    self.unflushed = true;
+                }
                 Err(error) => return Poll::Ready(Err(Error::write(error))),
             }
         }
@@ -120,6 +125,10 @@ impl Output {
         self.written = 0;
         if self.bytes.capacity() > KEEP {
             self.bytes.shrink_to(READ);
+        }
+        if self.unflushed {
+            ready!(writer.as_mut().poll_flush(cx)).map_err(Error::write)?;
+            self.unflushed = false;
         }
         Poll::Ready(Ok(()))
     }

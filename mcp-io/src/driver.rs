@@ -114,11 +114,7 @@ where
         options,
         stage: Stage::Open,
     };
-    let end = std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await?;
-    std::future::poll_fn(|cx| writer.as_mut().poll_flush(cx))
-        .await
-        .map_err(Error::write)?;
-    Ok(end)
+    std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await
 }
 
 struct Turn<'p, P> {
@@ -156,7 +152,9 @@ impl<P: Protocol> Turn<'_, P> {
             let written = self.output.poll_write(writer.as_mut(), cx)?.is_ready();
             self.output.compact();
             if full && written {
-                continue;
+                // The protocol stopped for want of room and goes on in the next turn: a handler that never runs out of
+                // things to say keeps neither the input nor the executor waiting.
+                cx.waker().wake_by_ref();
             }
             if let Stage::Draining(timer) = &mut self.stage {
                 if idle && written {
@@ -171,12 +169,13 @@ impl<P: Protocol> Turn<'_, P> {
                 // The writer is pending, so it wakes this task.
                 return Poll::Pending;
             }
-            if budget == 0 {
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            }
             if self.take(&mut budget) {
                 continue;
+            }
+            if budget == 0 {
+                // There may be whole messages left, which no read would wake this task for.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
             match self.input.poll_fill(reader.as_mut(), cx, idle && written)? {
                 Poll::Pending => return Poll::Pending,

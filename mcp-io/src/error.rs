@@ -10,23 +10,35 @@ pub enum Error {
     Read(io::Error),
     /// The output could not be written.
     Write(io::Error),
-    /// The peer has closed the output: nobody is there any more to be answered.
+    /// The peer has closed the output, or the whole connection: nobody is there any more to be answered.
     Closed,
     /// Standard input and output could not be set up.
     Setup(io::Error),
 }
 
 impl Error {
+    /// A socket whose peer left without reading all of our output says so at the next read.
+    pub(crate) fn read(error: io::Error) -> Self {
+        if is_closed(&error) {
+            return Self::Closed;
+        }
+        Self::Read(error)
+    }
+
     pub(crate) fn write(error: io::Error) -> Self {
-        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
-        if matches!(
-            error.kind(),
-            BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected
-        ) {
+        if is_closed(&error) {
             return Self::Closed;
         }
         Self::Write(error)
     }
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected
+    )
 }
 
 impl fmt::Display for Error {
@@ -34,7 +46,7 @@ impl fmt::Display for Error {
         match self {
             Self::Read(error) => write!(f, "cannot read the input: {error}"),
             Self::Write(error) => write!(f, "cannot write the output: {error}"),
-            Self::Closed => f.write_str("the peer has closed the output"),
+            Self::Closed => f.write_str("the peer has closed the connection"),
             Self::Setup(error) => write!(f, "cannot use standard input and output: {error}"),
         }
     }

@@ -97,7 +97,7 @@ impl AsyncWrite for Stdout {
 #[cfg(unix)]
 mod unix {
     use std::fs::File;
-    use std::io;
+    use std::io::{self, Read};
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::pin::Pin;
     use std::task::{Context, Poll, ready};
@@ -109,11 +109,34 @@ mod unix {
     use rustix::io::Errno;
     use rustix::net::{RecvFlags, SendFlags};
 
+    /// So many bytes go to or come from the thread at a time.
+    const AHEAD: usize = 64 * 1024;
+
     #[derive(Debug)]
     pub(super) enum Input {
         Pipe(Async<OwnedFd>),
         Socket(Async<OwnedFd>),
-        Other(Unblock<File>),
+        Other(Unblock<UntilEnd>),
+    }
+
+    /// A file or terminal that is not read again after its end. A terminal says only once that somebody has ended the
+    /// input, and whoever reads ahead for [`Unblock`] tries again before it passes that on.
+    #[derive(Debug)]
+    pub(super) struct UntilEnd {
+        file: File,
+        ended: bool,
+    }
+
+    impl Read for UntilEnd {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            if self.ended {
+                return Ok(0);
+            }
+            let count = self.file.read(buf)?;
+            // Read into no room, as happens when the buffer ahead is full, it says the same and means nothing.
+            self.ended = count == 0 && !buf.is_empty();
+            Ok(count)
+        }
     }
 
     #[derive(Debug)]
@@ -166,7 +189,13 @@ mod unix {
             Ok(match kind(&fd)? {
                 Kind::Pipe => Self::Pipe(Async::new_nonblocking(fd)?),
                 Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                Kind::Other => Self::Other(Unblock::new(File::from(fd))),
+                Kind::Other => {
+                    let file = UntilEnd {
+                        file: File::from(fd),
+                        ended: false,
+                    };
+                    Self::Other(Unblock::with_capacity(AHEAD, file))
+                }
             })
         }
 
@@ -218,7 +247,7 @@ mod unix {
                     None => Self::SharedPipe(Async::new_nonblocking(fd)?),
                 },
                 Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                Kind::Other => Self::Other(Unblock::new(File::from(fd))),
+                Kind::Other => Self::Other(Unblock::with_capacity(AHEAD, File::from(fd))),
             })
         }
 
@@ -229,7 +258,14 @@ mod unix {
         ) -> Poll<io::Result<usize>> {
             loop {
                 let (fd, result) = match self {
-                    Self::Other(file) => return Pin::new(file).poll_write(cx, buf),
+                    Self::Other(file) => {
+                        let mut file = Pin::new(file);
+                        return match ready!(file.as_mut().poll_write(cx, buf)) {
+                            // The thread has given up; why, only a flush tells.
+                            Ok(0) => file.poll_flush(cx).map_ok(|()| 0),
+                            result => Poll::Ready(result),
+                        };
+                    }
                     Self::Pipe(pipe) => (&*pipe, rustix::io::write(&*pipe, buf)),
                     Self::SharedPipe(pipe) => {
                         ready!(pipe.poll_writable(cx))?;

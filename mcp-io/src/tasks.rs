@@ -78,6 +78,12 @@ impl<F: Future + ?Sized, T> Tasks<F, T> {
         self.len == 0
     }
 
+    /// All indices in use are below this.
+    #[must_use]
+    pub const fn places(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Polls a new future once: its output comes back at once, or it is kept at `index`, where none may be.
     pub fn start(
         &mut self,

@@ -14,19 +14,22 @@ use crate::output::ToolResult;
 ///
 /// The tool result to answer with, which says which member is wrong: the model can correct itself (TOOL-24).
 pub(crate) fn decode<A: DeserializeOwned>(arguments: Option<RawJson<'_>>) -> Result<A, ToolResult> {
-    let text = arguments.map_or("{}", RawJson::as_str);
-    serde_json::from_str(text)
-        .or_else(|_| with_plain_integers(text))
-        .map_err(|_| refusal::<A>(text))
+    let Some(arguments) = arguments else {
+        return serde_json::from_str("{}").map_err(|_| refusal::<A>(b"{}"));
+    };
+    serde_json::from_str(arguments.as_str()).or_else(|_| {
+        let plain = with_plain_integers(arguments);
+        // The refusal is about this text, or it would name an integer that is only written in another way.
+        serde_json::from_slice(&plain).map_err(|_| refusal::<A>(&plain))
+    })
 }
 
-fn with_plain_integers<A: DeserializeOwned>(text: &str) -> Result<A, ()> {
-    let arguments = RawJson::parse(text.as_bytes()).map_err(drop)?;
-    let mut plain = Vec::with_capacity(text.len());
+fn with_plain_integers(arguments: RawJson<'_>) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(arguments.as_bytes().len());
     let mut json = Writer::new(&mut plain);
     write_plain(arguments, &mut json);
-    json.finish().map_err(drop)?;
-    serde_json::from_slice(&plain).map_err(drop)
+    json.finish().expect("a Vec is never full");
+    plain
 }
 
 /// Recursion is bounded by the depth that the engine accepts.
@@ -58,8 +61,8 @@ fn write_plain(value: RawJson<'_>, json: &mut Writer<'_, Vec<u8>>) {
 }
 
 /// Decodes once more, watching where it fails.
-fn refusal<A: DeserializeOwned>(text: &str) -> ToolResult {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
+fn refusal<A: DeserializeOwned>(text: &[u8]) -> ToolResult {
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
     let problem = match serde_path_to_error::deserialize::<_, A>(&mut deserializer) {
         Ok(_) => "they do not fit".to_owned(),
         Err(error) if error.path().iter().next().is_none() => message(error.inner()),

@@ -11,8 +11,8 @@ use async_channel::{Receiver, Sender};
 use futures_lite::Stream;
 use mcp_core::ErrorCode;
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::{Incoming, ReplyToken, ServerEngine, ToolCall};
-use mcp_core::json::RawJson;
+use mcp_core::engine::{CallKey, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::model::{ClientCapabilities, ProtocolVersion};
 use mcp_core::rpc::ErrorObject;
 use mcp_io::{Protocol, Tasks};
@@ -85,22 +85,24 @@ impl<S: Sharing> Connection<S> {
                     capabilities,
                     wants_progress,
                 };
-                if self.running.len() < self.offer.max_concurrent {
+                // Nobody overtakes those who wait, though a cancelled handler may have left a free place.
+                if self.waiting.is_empty() && self.running.len() < self.offer.max_concurrent {
                     self.start(job, arguments, out);
                 } else {
                     self.postpone(job, arguments, out);
                 }
             }
             Incoming::Cancelled(key) => {
-                // One that still waits is passed over when its turn comes.
                 if let Some((future, _)) = self.running.remove(key.index()) {
-                    // What a handler does when it is dropped is its own business; the others go on.
-                    let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+                    drop_handler(future);
+                } else {
+                    self.forget_waiting(key);
                 }
             }
             Incoming::Rejected(fault) => {
                 if let Some(report) = &self.offer.on_fault {
-                    report(&fault);
+                    // The peer chooses when this runs: a panic in it is not to end the connection.
+                    let _ = catch_unwind(AssertUnwindSafe(|| report(&fault)));
                 }
             }
             // A `Vec` is never full.
@@ -122,19 +124,28 @@ impl<S: Sharing> Connection<S> {
         });
     }
 
-    /// Starts calls that waited, as many as may run.
-    fn start_waiting(&mut self, out: &mut Vec<u8>) {
-        while self.running.len() < self.offer.max_concurrent {
+    /// A cancelled call gives back its room at once, or a peer could fill the queue with calls that nobody waits for.
+    fn forget_waiting(&mut self, key: CallKey) {
+        let at = self
+            .waiting
+            .iter()
+            .position(|waiting| waiting.job.token.key() == key);
+        if let Some(Waiting { arguments, .. }) = at.and_then(|at| self.waiting.remove(at)) {
+            self.waiting_bytes -= length(&arguments);
+        }
+    }
+
+    /// Starts calls that waited, as many as may run, until `out` is `full` bytes long.
+    fn start_waiting(&mut self, out: &mut Vec<u8>, full: usize) {
+        while self.running.len() < self.offer.max_concurrent && out.len() < full {
             let Some(Waiting { job, arguments }) = self.waiting.pop_front() else {
                 return;
             };
-            self.waiting_bytes -= arguments.as_ref().map_or(0, |arguments| arguments.len());
-            if self.stdio.engine().is_in_flight(job.token.key()) {
-                let arguments = arguments
-                    .as_deref()
-                    .and_then(|text| RawJson::parse(text.as_bytes()).ok());
-                self.start(job, arguments, out);
-            }
+            self.waiting_bytes -= length(&arguments);
+            let arguments = arguments
+                .as_deref()
+                .and_then(|text| RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok());
+            self.start(job, arguments, out);
         }
     }
 
@@ -176,9 +187,11 @@ impl<S: Sharing> Connection<S> {
         finished: Finished,
         out: &mut Vec<u8>,
     ) {
-        // What the handler sent before it ended comes before its result.
-        while let Ok(note) = self.notes.try_recv() {
-            self.send(&note, out);
+        // What the handler sent before it ended comes before its result; what others send meanwhile can wait.
+        for _ in 0..self.notes.len() {
+            if let Ok(note) = self.notes.try_recv() {
+                self.send(&note, out);
+            }
         }
         let name = self.offer.catalog.tool_name(tool).unwrap_or_default();
         match finished {
@@ -230,23 +243,55 @@ impl<S: Sharing> Protocol for Connection<S> {
 
     fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
         let full = out.len() + room;
-        self.start_waiting(out);
+        self.start_waiting(out, full);
         while out.len() < full {
-            if let Poll::Ready((data, finished)) = self.running.poll_next(cx) {
-                Self::finish(self, data, finished, out);
-                self.start_waiting(out);
-            } else if let Poll::Ready(Some(note)) = self.notes.as_mut().poll_next(cx) {
-                self.send(&note, out);
-            } else {
-                let idle = self.running.is_empty() && self.waiting.is_empty();
-                return if idle { Poll::Ready(()) } else { Poll::Pending };
-            }
+            let Poll::Ready((data, finished)) = self.running.poll_next(cx) else {
+                return self.poll_notes(cx, out, full);
+            };
+            Self::finish(self, data, finished, out);
+            self.start_waiting(out, full);
         }
         Poll::Pending
     }
 }
 
+impl<S: Sharing> Drop for Connection<S> {
+    fn drop(&mut self) {
+        for index in 0..self.running.places() {
+            if let Some((future, _)) = self.running.remove(index) {
+                drop_handler(future);
+            }
+        }
+    }
+}
+
+/// What a handler does when it is dropped is its own business; the others go on.
+fn drop_handler<F: ?Sized>(future: Pin<Box<F>>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+}
+
+fn length(arguments: &Option<Box<str>>) -> usize {
+    arguments.as_ref().map_or(0, |arguments| arguments.len())
+}
+
 impl<S: Sharing> Connection<S> {
+    /// Sends the notes that are there. Handlers that this makes room for go on in the next turn, for which they wake the
+    /// task: one that never runs out of notes is not to keep this turn from ending.
+    fn poll_notes(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, full: usize) -> Poll<()> {
+        for _ in 0..=NOTES {
+            if out.len() >= full {
+                return Poll::Pending;
+            }
+            let Poll::Ready(Some(note)) = self.notes.as_mut().poll_next(cx) else {
+                let idle = self.running.is_empty() && self.waiting.is_empty();
+                return if idle { Poll::Ready(()) } else { Poll::Pending };
+            };
+            self.send(&note, out);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     fn take(
         &mut self,
         consumed: usize,

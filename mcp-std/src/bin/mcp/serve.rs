@@ -1,7 +1,9 @@
 //! `mcp serve`: a server with a few small, honest tools.
 
+use core::fmt::Display;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
+use std::io::Write;
 use std::process::ExitCode;
 
 use async_io::Timer;
@@ -60,20 +62,18 @@ pub(crate) fn run() -> ExitCode {
     let server = match server() {
         Ok(server) => server,
         Err(error) => {
-            eprintln!("mcp serve: {error}");
+            say(&error);
             return ExitCode::FAILURE;
         }
     };
     match server.run_stdio() {
         Ok(End::Complete) => ExitCode::SUCCESS,
         Ok(_) => {
-            eprintln!(
-                "mcp serve: input ended, and a call was still running after the grace period"
-            );
+            say(&"input ended, and a call was still running after the grace period");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("mcp serve: {error}");
+            say(&error);
             ExitCode::FAILURE
         }
     }
@@ -134,13 +134,18 @@ async fn slow(context: ToolContext, args: Slow) -> Result<String, String> {
     Ok(format!("done after {} steps", args.steps))
 }
 
+/// One line on standard error. Whoever started this may have closed it, which ends nothing; `eprintln` would panic.
+fn say(line: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "mcp serve: {line}");
+}
+
 /// Says on standard error what a peer does wrong; not more than a few times, for a peer can go on for ever.
 fn report(fault: &PeerFault) {
     const SHOWN: usize = 20;
     static SEEN: AtomicUsize = AtomicUsize::new(0);
     match SEEN.fetch_add(1, Ordering::Relaxed) {
-        SHOWN => eprintln!("mcp serve: further faults are not shown"),
-        seen if seen < SHOWN => eprintln!("mcp serve: {fault}"),
+        SHOWN => say(&"further faults are not shown"),
+        seen if seen < SHOWN => say(fault),
         _ => {}
     }
 }

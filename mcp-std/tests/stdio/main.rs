@@ -1,0 +1,12 @@
+//! `mcp serve` as a process of its own, on real pipes, sockets, files and terminals.
+#![cfg(unix)]
+
+mod child;
+mod descriptors;
+mod ending;
+mod ids;
+#[cfg(target_os = "linux")]
+mod memory;
+mod messages;
+mod prints;
+mod terminal;

@@ -1,0 +1,53 @@
+//! Standard input and output as a terminal: somebody tries a server by hand.
+
+use std::fs::File;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::OpenptFlags;
+
+use crate::child::{INITIALIZE, INITIALIZED, Serve, call, mcp_serve, text};
+
+const END_OF_FILE: &[u8] = b"\x04";
+
+#[test]
+fn a_person_at_a_terminal() {
+    let near = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+        .expect("a terminal");
+    rustix::pty::grantpt(&near).expect("it is ours");
+    rustix::pty::unlockpt(&near).expect("it is ours");
+    let name = rustix::pty::ptsname(&near, Vec::new()).expect("it has a name");
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let far = rustix::fs::open(&name, flags, Mode::empty()).expect("its other side");
+    let shared = far.try_clone().expect("a copy");
+    let mut command = mcp_serve();
+    command.stdin(far.try_clone().expect("a copy")).stdout(far);
+    let near = File::from(near);
+    let input = near.try_clone().expect("a copy");
+    let mut serve = Serve::on(command, Some(input), Some(near));
+    for (id, said) in [
+        (INITIALIZE, ""),
+        (INITIALIZED, ""),
+        ("2", "é"),
+        ("3", "again"),
+    ] {
+        if said.is_empty() {
+            serve.send(id);
+            continue;
+        }
+        serve.send(&call(id, "echo", &format!("{{\"text\":\"{said}\"}}")));
+        // The terminal shows what is typed as well, and ends lines its way.
+        while serve.line() != text(id, said) + "\r" {}
+    }
+    let flags = rustix::fs::fcntl_getfl(&shared).expect("open");
+    assert!(!flags.contains(OFlags::NONBLOCK), "{flags:?}");
+    serve.write(END_OF_FILE);
+    assert!(
+        serve.ends_within(Duration::from_secs(1)),
+        "as at any end of input"
+    );
+    drop(shared);
+    let ended = serve.end();
+    assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    assert_eq!(ended.stderr, "");
+}
