@@ -105,6 +105,7 @@ mod unix {
     use async_io::Async;
     use blocking::Unblock;
     use futures_io::{AsyncRead, AsyncWrite};
+    use rustix::event::{PollFd, PollFlags, Timespec};
     use rustix::fs::{FileType, Mode, OFlags};
     use rustix::io::Errno;
     use rustix::net::{RecvFlags, SendFlags};
@@ -208,13 +209,12 @@ mod unix {
             loop {
                 let (fd, result) = match self {
                     Self::Other(file) => return Pin::new(file).poll_read(cx, buf),
-                    Self::Pipe(pipe) => {
-                        // Nobody else reads here, so what is readable now is readable still.
-                        if !block {
-                            ready!(pipe.poll_readable(cx))?;
-                        }
+                    // Nobody else reads here, so what is readable now is readable still. The reactor may remember
+                    // that it was, before a read that did not ask it: it is not asked here.
+                    Self::Pipe(pipe) if block || is_readable(pipe)? => {
                         (&*pipe, rustix::io::read(&*pipe, &mut *buf))
                     }
+                    Self::Pipe(pipe) => (&*pipe, Err(Errno::AGAIN)),
                     Self::Socket(socket) => {
                         let flags = if block {
                             RecvFlags::empty()
@@ -291,6 +291,15 @@ mod unix {
                 Self::Other(file) => Pin::new(file).poll_flush(cx),
                 Self::Pipe(_) | Self::SharedPipe(_) | Self::Socket(_) => Poll::Ready(Ok(())),
             }
+        }
+    }
+
+    fn is_readable(pipe: &Async<OwnedFd>) -> io::Result<bool> {
+        let mut poll = [PollFd::new(pipe, PollFlags::IN)];
+        match rustix::event::poll(&mut poll, Some(&Timespec::default())) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
         }
     }
 
