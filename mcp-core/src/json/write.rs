@@ -98,7 +98,7 @@ impl core::error::Error for Full {}
 /// json.string("a \"b\"");
 /// json.end_array();
 /// json.end_object();
-/// assert_eq!(json.finish(), Ok(33));
+/// assert_eq!(json.finish(), Ok(28));
 /// assert_eq!(out, br#"{"id":7,"names":["a \"b\""]}"#);
 /// ```
 pub struct Writer<'o, S: Sink + ?Sized> {

@@ -2,7 +2,7 @@
 
 mod text;
 
-pub(crate) use text::{BLOCK, string_marks, text};
+pub(crate) use text::{BLOCK, nesting_marks, string_marks, text};
 
 /// The position of the first `\n` in `bytes`.
 #[must_use]
@@ -24,6 +24,12 @@ pub struct StringRun {
 /// the first `"`, `\` or byte below 0x20.
 #[must_use]
 pub fn string_run(bytes: &[u8]) -> StringRun {
-    let len = bytes.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(bytes.len());
-    StringRun { len, ascii: bytes[..len].is_ascii() }
+    let len = bytes
+        .iter()
+        .position(|&b| b == b'"' || b == b'\\' || b < 0x20)
+        .unwrap_or(bytes.len());
+    StringRun {
+        len,
+        ascii: bytes[..len].is_ascii(),
+    }
 }
