@@ -119,11 +119,14 @@ impl<'b> RawJson<'b> {
     /// The string, if it is one. Looks through it once for escape sequences.
     #[must_use]
     pub fn as_string(self) -> Option<JsonStr<'b>> {
+        /// Below this a call costs more than the search.
+        const SHORT: usize = 32;
         let text = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        Some(JsonStr::new(
-            text,
-            memchr::memchr(b'\\', text.as_bytes()).is_some(),
-        ))
+        let escaped = match text.len() {
+            ..SHORT => text.bytes().any(|byte| byte == b'\\'),
+            _ => memchr::memchr(b'\\', text.as_bytes()).is_some(),
+        };
+        Some(JsonStr::new(text, escaped))
     }
 
     /// The number, if it is one.

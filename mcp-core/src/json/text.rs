@@ -123,14 +123,19 @@ impl<'b> JsonStr<'b> {
             rest: self.raw.chars(),
         }
     }
+
+    #[cold]
+    fn decodes_to(self, other: &str) -> bool {
+        // Every escape sequence is longer than what it stands for.
+        self.raw.len() > other.len() && self.chars().eq(other.chars())
+    }
 }
 
 impl PartialEq<str> for JsonStr<'_> {
-    #[inline]
+    #[inline(always)]
     fn eq(&self, other: &str) -> bool {
         if self.escaped {
-            // Every escape sequence is longer than what it stands for.
-            self.raw.len() > other.len() && self.chars().eq(other.chars())
+            self.decodes_to(other)
         } else {
             self.raw == other
         }
@@ -138,7 +143,7 @@ impl PartialEq<str> for JsonStr<'_> {
 }
 
 impl PartialEq<&str> for JsonStr<'_> {
-    #[inline]
+    #[inline(always)]
     fn eq(&self, other: &&str) -> bool {
         *self == **other
     }

@@ -24,12 +24,6 @@ pub struct StringRun {
 /// the first `"`, `\` or byte below 0x20.
 #[must_use]
 pub fn string_run(bytes: &[u8]) -> StringRun {
-    let len = bytes
-        .iter()
-        .position(|&b| b == b'"' || b == b'\\' || b < 0x20)
-        .unwrap_or(bytes.len());
-    StringRun {
-        len,
-        ascii: bytes[..len].is_ascii(),
-    }
+    let len = bytes.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(bytes.len());
+    StringRun { len, ascii: bytes[..len].is_ascii() }
 }

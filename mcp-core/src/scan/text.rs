@@ -85,23 +85,23 @@ mod sse2 {
 
     #[inline(always)]
     pub(crate) fn nesting_marks(block: &[u8; BLOCK]) -> NestingMarks {
-        // SAFETY: the features that the intrinsics need are compiled in.
-        #[allow(unsafe_code)]
         let equal = |byte: i8| {
-            marks(block, move |bytes| unsafe {
-                _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte))
-            })
-        };
-        let bracket = |byte: i8| {
             // SAFETY: the features that the intrinsics need are compiled in.
             #[allow(unsafe_code)]
-            marks(block, move |bytes| unsafe {
-                // Square and curly brackets differ in this bit only.
+            let find = |bytes| unsafe { _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)) };
+            marks(block, find)
+        };
+        let bracket = |byte: i8| {
+            // Square and curly brackets differ in this bit only.
+            // SAFETY: the features that the intrinsics need are compiled in.
+            #[allow(unsafe_code)]
+            let find = |bytes| unsafe {
                 _mm_cmpeq_epi8(
                     _mm_or_si128(bytes, _mm_set1_epi8(0x20)),
                     _mm_set1_epi8(byte),
                 )
-            })
+            };
+            marks(block, find)
         };
         NestingMarks {
             quotes: equal(0x22),
