@@ -28,6 +28,7 @@
 //! again, so a full walk costs at most the length of the text times its depth.
 
 mod error;
+mod marks;
 mod number;
 mod raw;
 #[cfg(test)]
@@ -59,4 +60,10 @@ fn skip_whitespace_run(bytes: &[u8], mut at: usize) -> usize {
         at += 1;
     }
     at
+}
+
+/// The `N` bytes at `at`, if there are so many: one check for all.
+#[inline(always)]
+fn next_bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..at + N)?.first_chunk()
 }

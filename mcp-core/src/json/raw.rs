@@ -4,10 +4,11 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::error::Error;
+use super::marks::{Marks, skip_container, skip_string};
 use super::number::Number;
-use super::skip_whitespace;
-use super::text::{JsonStr, Marks, skip_string};
+use super::text::JsonStr;
 use super::token::{DEFAULT_DEPTH, Tokenizer};
+use super::{next_bytes, skip_whitespace};
 
 /// The six kinds of JSON values (RFC 8259, section 3).
 #[expect(clippy::exhaustive_enums, reason = "the set is closed by the RFC")]
@@ -118,11 +119,14 @@ impl<'b> RawJson<'b> {
     /// The string, if it is one. Looks through it once for escape sequences.
     #[must_use]
     pub fn as_string(self) -> Option<JsonStr<'b>> {
+        /// Below this a call costs more than the search.
+        const SHORT: usize = 32;
         let text = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        Some(JsonStr::new(
-            text,
-            memchr::memchr(b'\\', text.as_bytes()).is_some(),
-        ))
+        let escaped = match text.len() {
+            ..SHORT => text.bytes().any(|byte| byte == b'\\'),
+            _ => memchr::memchr(b'\\', text.as_bytes()).is_some(),
+        };
+        Some(JsonStr::new(text, escaped))
     }
 
     /// The number, if it is one.
@@ -243,8 +247,11 @@ impl<'b> Members<'b> {
     fn name(&mut self, quote: usize) -> Option<JsonStr<'b>> {
         let bytes = self.text.as_bytes();
         let name = skip_string(bytes, quote + 1, &mut self.marks)?;
-        let colon = skip_whitespace(bytes, name.end);
-        self.at = skip_whitespace(bytes, colon + 1);
+        self.at = match next_bytes(bytes, name.end) {
+            // Nearly always: no whitespace.
+            Some([b':', first]) if *first > b' ' => name.end + 1,
+            Some(_) | None => skip_whitespace(bytes, skip_whitespace(bytes, name.end) + 1),
+        };
         Some(JsonStr::new(
             self.text.get(quote + 1..name.end - 1)?,
             name.escaped,
@@ -259,36 +266,19 @@ impl<'b> Members<'b> {
         Some(RawJson::new(self.text.get(start..self.at)?))
     }
 
-    fn value_end(&mut self, mut at: usize) -> Option<usize> {
+    #[inline]
+    fn value_end(&mut self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         match bytes.get(at)? {
-            b'"' => return Some(skip_string(bytes, at + 1, &mut self.marks)?.end),
-            b'{' | b'[' => {}
+            b'"' => Some(skip_string(bytes, at + 1, &mut self.marks)?.end),
+            b'{' | b'[' => skip_container(bytes, at),
             _ => {
                 let scalar = bytes
                     .get(at..)?
                     .iter()
                     .position(|byte| matches!(byte, b',' | ..=b' '));
-                return Some(scalar.map_or(bytes.len(), |len| at + len));
+                Some(scalar.map_or(bytes.len(), |len| at + len))
             }
-        }
-        let mut depth = 0_usize;
-        loop {
-            match bytes.get(at)? {
-                b'"' => {
-                    at = skip_string(bytes, at + 1, &mut self.marks)?.end;
-                    continue;
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => {
-                    depth = depth.checked_sub(1)?;
-                    if depth == 0 {
-                        return Some(at + 1);
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
         }
     }
 }

@@ -7,84 +7,7 @@ use core::hash::{Hash, Hasher};
 use core::str;
 
 use super::error::{Error, ErrorKind};
-use crate::scan::{self, BLOCK};
-
-/// Where a string ends, and whether it needs decoding.
-#[derive(Clone, Copy)]
-pub(super) struct Scanned {
-    /// The position just after the closing quote.
-    pub(super) end: usize,
-    pub(super) escaped: bool,
-}
-
-/// Finds where strings end in one input, and remembers the block it looked at last: names and most values are a few
-/// bytes long, so the next one is often in the same.
-#[derive(Clone, Copy)]
-pub(super) struct Marks {
-    /// Which block of the input `bits` are for, counted in blocks from its start.
-    block: usize,
-    bits: u64,
-}
-
-impl Marks {
-    pub(super) const NONE: Self = Self {
-        block: usize::MAX,
-        bits: 0,
-    };
-
-    /// The position of the first `"`, `\` or control character at or after `at`; the length of the input if there is
-    /// none.
-    #[inline(always)]
-    pub(super) fn plain_end(&mut self, bytes: &[u8], at: usize) -> usize {
-        let block = at / BLOCK;
-        if block != self.block {
-            self.look_at(bytes, block);
-        }
-        match self.bits >> (at % BLOCK) {
-            0 => self.plain_end_after(bytes, block + 1),
-            bits => at + bits.trailing_zeros() as usize,
-        }
-    }
-
-    /// The same from the beginning of `block` on. What is longer than this block is left to a search made for it.
-    #[inline(never)]
-    fn plain_end_after(&mut self, bytes: &[u8], block: usize) -> usize {
-        self.look_at(bytes, block);
-        if self.bits != 0 {
-            return block * BLOCK + self.bits.trailing_zeros() as usize;
-        }
-        match bytes.get((block + 1) * BLOCK..) {
-            Some(rest) => bytes.len() - rest.len() + scan::string_run(rest).len,
-            None => bytes.len(),
-        }
-    }
-
-    #[inline(never)]
-    fn look_at(&mut self, bytes: &[u8], block: usize) {
-        let start = block * BLOCK;
-        self.block = block;
-        self.bits = match bytes.get(start..).and_then(<[u8]>::first_chunk) {
-            Some(bytes) => scan::string_marks(bytes),
-            None => tail_marks(bytes, start),
-        };
-    }
-}
-
-/// The marks of the last block, less than [`BLOCK`] bytes from `start` to the end of the input.
-#[inline(never)]
-fn tail_marks(bytes: &[u8], start: usize) -> u64 {
-    let missing = BLOCK - bytes.len().saturating_sub(start);
-    if let Some(last) = bytes.last_chunk() {
-        return scan::string_marks(last)
-            .checked_shr(missing as u32)
-            .unwrap_or(0);
-    }
-    let mut block = [b' '; BLOCK];
-    for (to, from) in block.iter_mut().zip(bytes.get(start..).unwrap_or_default()) {
-        *to = *from;
-    }
-    scan::string_marks(&block)
-}
+use super::marks::{Marks, Scanned};
 
 /// Checks the string whose text begins at `at`, just after the opening quote. UTF-8 is not looked at.
 #[inline(always)]
@@ -113,26 +36,6 @@ fn scan_escaped(bytes: &[u8], mut at: usize, marks: &mut Marks) -> Result<Scanne
             Some(_) => return Err(Error::new(ErrorKind::ControlCharacter, at)),
             None => return Err(Error::new(ErrorKind::UnexpectedEnd, at)),
         }
-    }
-}
-
-/// Finds the end of a string that has been checked before. `None` only if it has not.
-#[inline(always)]
-pub(super) fn skip_string(bytes: &[u8], mut at: usize, marks: &mut Marks) -> Option<Scanned> {
-    let mut escaped = false;
-    loop {
-        at = marks.plain_end(bytes, at);
-        match bytes.get(at)? {
-            b'"' => {
-                return Some(Scanned {
-                    end: at + 1,
-                    escaped,
-                });
-            }
-            b'\\' => at += 2,
-            _ => return None,
-        }
-        escaped = true;
     }
 }
 
@@ -220,14 +123,19 @@ impl<'b> JsonStr<'b> {
             rest: self.raw.chars(),
         }
     }
+
+    #[cold]
+    fn decodes_to(self, other: &str) -> bool {
+        // Every escape sequence is longer than what it stands for.
+        self.raw.len() > other.len() && self.chars().eq(other.chars())
+    }
 }
 
 impl PartialEq<str> for JsonStr<'_> {
-    #[inline]
+    #[inline(always)]
     fn eq(&self, other: &str) -> bool {
         if self.escaped {
-            // Every escape sequence is longer than what it stands for.
-            self.raw.len() > other.len() && self.chars().eq(other.chars())
+            self.decodes_to(other)
         } else {
             self.raw == other
         }
@@ -235,7 +143,7 @@ impl PartialEq<str> for JsonStr<'_> {
 }
 
 impl PartialEq<&str> for JsonStr<'_> {
-    #[inline]
+    #[inline(always)]
     fn eq(&self, other: &&str) -> bool {
         *self == **other
     }

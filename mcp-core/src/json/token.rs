@@ -4,10 +4,11 @@ use core::fmt;
 use core::str;
 
 use super::error::{Error, ErrorKind};
+use super::marks::Marks;
 use super::number::number_end;
 use super::raw::{Kind, RawJson};
-use super::skip_whitespace;
-use super::text::{JsonStr, Marks, scan_string};
+use super::text::{JsonStr, scan_string};
+use super::{next_bytes, skip_whitespace};
 use crate::scan;
 
 /// How many arrays and objects may be open at once, unless told otherwise.
@@ -389,12 +390,6 @@ fn scan_name_end(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Err
         }),
         Some(_) | None => Err(unexpected(bytes, colon, ErrorKind::ExpectedColon)),
     }
-}
-
-/// The `N` bytes at `at`, if there are so many: one check for all.
-#[inline(always)]
-fn next_bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..at + N)?.first_chunk()
 }
 
 /// Checks one whole value that begins at `at` and returns the position after it. UTF-8 is not looked at.

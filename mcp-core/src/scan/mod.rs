@@ -65,7 +65,7 @@ mod kernel {
 
 mod text;
 
-pub(crate) use text::{BLOCK, string_marks, text};
+pub(crate) use text::{BLOCK, nesting_marks, string_marks, text};
 
 /// The position of the first `\n` in `bytes`.
 #[must_use]

@@ -1,9 +1,43 @@
-//! What reading JSON text in one pass takes: the whole as `str`, and marks where strings may end.
+//! What reading JSON text in one pass takes: the whole as `str`, and marks for the bytes that matter, block by block.
 
+use core::ops::Shr;
 use core::str::{self, Utf8Error};
 
-/// How many bytes [`string_marks`] looks at.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) use self::sse2::{nesting_marks, string_marks};
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+pub(crate) use self::swar::{nesting_marks, string_marks};
+
+/// How many bytes the marks are for: one bit each, the lowest for the first.
 pub(crate) const BLOCK: usize = 64;
+
+/// The marks of what a search for the end of a container looks at.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct NestingMarks {
+    /// `"`
+    pub(crate) quotes: u64,
+    /// `\`
+    pub(crate) backslashes: u64,
+    /// `{` and `[`
+    pub(crate) open: u64,
+    /// `}` and `]`
+    pub(crate) close: u64,
+}
+
+/// Leaves out the marks of the first bytes.
+impl Shr<u32> for NestingMarks {
+    type Output = Self;
+
+    #[inline]
+    fn shr(self, bytes: u32) -> Self {
+        Self {
+            quotes: self.quotes >> bytes,
+            backslashes: self.backslashes >> bytes,
+            open: self.open >> bytes,
+            close: self.close >> bytes,
+        }
+    }
+}
 
 /// The bytes as text. ASCII, which nearly all messages are, takes a fraction of what [`str::from_utf8`] does.
 #[inline]
@@ -16,7 +50,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Utf8Error> {
     str::from_utf8(bytes)
 }
 
-/// [`u8::is_ascii`] for slices, without its byte by byte end, which is most of its cost for a short message.
+/// `is_ascii` of slices, without its byte by byte end, which is most of its cost for a short message.
 #[inline]
 fn is_ascii(bytes: &[u8]) -> bool {
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
@@ -26,61 +60,122 @@ fn is_ascii(bytes: &[u8]) -> bool {
     blocks.iter().all(|block| block.is_ascii()) && rest.is_ascii()
 }
 
-/// A bit for each byte, the lowest for the first: set if it is `"`, `\` or below 0x20.
+/// Sixteen bytes at a time, on every x86-64 with an operating system.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-#[inline(always)]
-pub(crate) fn string_marks(block: &[u8; BLOCK]) -> u64 {
+mod sse2 {
     use core::arch::x86_64::{
         __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
         _mm_set1_epi8, _mm_xor_si128,
     };
 
-    let lanes = block.as_ptr().cast::<__m128i>();
-    let marks = |lane: usize| {
-        // SAFETY: a block is four lanes of 16 bytes, `lane` is 0 to 3, the load needs no alignment, and the features
-        // are compiled in.
+    use super::{BLOCK, NestingMarks};
+
+    /// Marks `"`, `\` and what is below 0x20.
+    #[inline(always)]
+    pub(crate) fn string_marks(block: &[u8; BLOCK]) -> u64 {
+        // SAFETY: the features that the intrinsics need are compiled in.
         #[allow(unsafe_code)]
-        let bits = unsafe {
-            let bytes = _mm_loadu_si128(lanes.add(lane));
+        marks(block, |bytes| unsafe {
             // Exchanges 0x20 and 0x22, so that one comparison finds the quote and the control characters.
             let swapped = _mm_xor_si128(bytes, _mm_set1_epi8(2));
             let low = _mm_cmpeq_epi8(_mm_min_epu8(swapped, _mm_set1_epi8(0x20)), swapped);
-            let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\'.cast_signed()));
-            _mm_movemask_epi8(_mm_or_si128(low, backslash))
+            _mm_or_si128(low, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x5c)))
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn nesting_marks(block: &[u8; BLOCK]) -> NestingMarks {
+        let equal = |byte: i8| {
+            // SAFETY: the features that the intrinsics need are compiled in.
+            #[allow(unsafe_code)]
+            let find = |bytes| unsafe { _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)) };
+            marks(block, find)
         };
-        // Only the low 16 bits are ever set.
-        u64::from(bits.cast_unsigned()) << (16 * lane)
-    };
-    marks(0) | marks(1) | marks(2) | marks(3)
+        let bracket = |byte: i8| {
+            // Square and curly brackets differ in this bit only.
+            // SAFETY: the features that the intrinsics need are compiled in.
+            #[allow(unsafe_code)]
+            let find = |bytes| unsafe {
+                _mm_cmpeq_epi8(
+                    _mm_or_si128(bytes, _mm_set1_epi8(0x20)),
+                    _mm_set1_epi8(byte),
+                )
+            };
+            marks(block, find)
+        };
+        NestingMarks {
+            quotes: equal(0x22),
+            backslashes: equal(0x5c),
+            open: bracket(0x7b),
+            close: bracket(0x7d),
+        }
+    }
+
+    /// One bit for each byte that `find` sets to 0xff.
+    #[inline(always)]
+    fn marks(block: &[u8; BLOCK], find: impl Fn(__m128i) -> __m128i) -> u64 {
+        let lanes = block.as_ptr().cast::<__m128i>();
+        let marks = |lane: usize| {
+            // SAFETY: a block is four lanes of 16 bytes, `lane` is 0 to 3, the load needs no alignment, and the
+            // features are compiled in.
+            #[allow(unsafe_code)]
+            let bits = unsafe { _mm_movemask_epi8(find(_mm_loadu_si128(lanes.add(lane)))) };
+            // Only the low 16 bits are ever set.
+            u64::from(bits.cast_unsigned()) << (16 * lane)
+        };
+        marks(0) | marks(1) | marks(2) | marks(3)
+    }
 }
 
-/// A bit for each byte, the lowest for the first: set if it is `"`, `\` or below 0x20.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-#[inline(always)]
-pub(crate) fn string_marks(block: &[u8; BLOCK]) -> u64 {
-    swar_marks(block)
-}
-
-/// [`string_marks`] eight bytes at a time in a plain register.
+/// Eight bytes at a time in a plain register, everywhere else.
 #[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2"))))]
-fn swar_marks(block: &[u8; BLOCK]) -> u64 {
+mod swar {
+    use super::{BLOCK, NestingMarks};
+
     const EACH: u64 = 0x0101_0101_0101_0101;
     const TOP: u64 = EACH * 0x80;
-    let (words, _) = block.as_chunks::<8>();
-    let mut marks = 0;
-    for (place, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        // Exchanges 0x20 and 0x22, so that one comparison finds the quote and the control characters. The sums carry
-        // into the top bit of their own byte only: set there, the byte is not one of those looked for.
-        let swapped = word ^ (EACH * 2);
-        let not_low = (swapped & !TOP) + EACH * (0x80 - 0x21);
-        let other = word ^ (EACH * b'\\' as u64);
-        let not_backslash = (other & !TOP) + EACH * 0x7f;
-        let bits = !((not_low | word) & (not_backslash | word)) & TOP;
-        // Gathers the top bits of the eight bytes in the lowest byte's order.
-        marks |= ((bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * place);
+
+    /// Marks `"`, `\` and what is below 0x20.
+    #[inline]
+    pub(crate) fn string_marks(block: &[u8; BLOCK]) -> u64 {
+        marks(block, |word| {
+            // Exchanges 0x20 and 0x22, so that one comparison finds the quote and the control characters.
+            below(word ^ (EACH * 2), 0x21) | equal(word, b'\\')
+        })
     }
-    marks
+
+    #[inline]
+    pub(crate) fn nesting_marks(block: &[u8; BLOCK]) -> NestingMarks {
+        // Square and curly brackets differ in this bit only.
+        let curly = |word: u64| word | (EACH * 0x20);
+        NestingMarks {
+            quotes: marks(block, |word| equal(word, b'"')),
+            backslashes: marks(block, |word| equal(word, b'\\')),
+            open: marks(block, |word| equal(curly(word), b'{')),
+            close: marks(block, |word| equal(curly(word), b'}')),
+        }
+    }
+
+    /// The top bit of each byte that is less than `limit`, which is at most 0x80. The sum carries into the top bit of
+    /// its own byte only, and sets it if the byte is not less.
+    fn below(word: u64, limit: u8) -> u64 {
+        !(((word & !TOP) + EACH * u64::from(0x80 - limit)) | word) & TOP
+    }
+
+    /// The top bit of each byte that is `byte`.
+    fn equal(word: u64, byte: u8) -> u64 {
+        below(word ^ (EACH * u64::from(byte)), 1)
+    }
+
+    /// One bit for each byte of which `find` sets the top bit.
+    fn marks(block: &[u8; BLOCK], find: impl Fn(u64) -> u64) -> u64 {
+        let (words, _) = block.as_chunks::<8>();
+        words.iter().enumerate().fold(0, |marks, (place, word)| {
+            let bits = find(u64::from_le_bytes(*word)) >> 7;
+            // The product's top byte gathers the lowest bits of the eight bytes in order.
+            marks | (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * place)
+        })
+    }
 }
 
 #[cfg(test)]
@@ -91,26 +186,49 @@ mod tests {
     fn marks_are_exact_for_every_byte_at_every_place() {
         for place in 0..BLOCK {
             for byte in 0..=u8::MAX {
+                // Neighbours that are one off what is looked for, or have only the top bit more.
                 for filler in [
-                    b'a', b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff,
+                    b'a', b' ', b'!', b'#', b'Z', b'^', b'z', b'|', b'~', 0x7f, 0x80, 0xa2, 0xdc,
+                    0xfb,
                 ] {
                     let mut block = [filler; BLOCK];
                     block[place] = byte;
-                    let expected = u64::from(byte == b'"' || byte == b'\\' || byte < 0x20) << place;
-                    assert_eq!(
-                        string_marks(&block),
-                        expected,
-                        "{byte:#x} at {place} in {filler:#x}"
-                    );
-                    assert_eq!(
-                        swar_marks(&block),
-                        expected,
-                        "{byte:#x} at {place} in {filler:#x}"
-                    );
+                    let shown = (byte, place, filler);
+                    let string = u64::from(byte == b'"' || byte == b'\\' || byte < 0x20) << place;
+                    assert_eq!(string_marks(&block), string, "{shown:?}");
+                    assert_eq!(swar::string_marks(&block), string, "{shown:?}");
+                    let bit = |set: &[u8]| u64::from(set.contains(&byte)) << place;
+                    let nesting = NestingMarks {
+                        quotes: bit(b"\""),
+                        backslashes: bit(b"\\"),
+                        open: bit(b"{["),
+                        close: bit(b"}]"),
+                    };
+                    assert_eq!(nesting_marks(&block), nesting, "{shown:?}");
+                    assert_eq!(swar::nesting_marks(&block), nesting, "{shown:?}");
                 }
             }
         }
         assert_eq!(string_marks(&[b'"'; BLOCK]), u64::MAX);
-        assert_eq!(swar_marks(&[b'"'; BLOCK]), u64::MAX);
+        assert_eq!(swar::string_marks(&[b'"'; BLOCK]), u64::MAX);
+    }
+
+    #[test]
+    fn text_is_what_the_standard_library_says_it_is() {
+        for len in 0..200 {
+            let mut bytes = [b'a'; 200];
+            assert!(text(&bytes[..len]).is_ok_and(|text| text.len() == len));
+            for place in 0..len {
+                for byte in [0x7f, 0x80, 0xc3, 0xff] {
+                    bytes[place] = byte;
+                    assert_eq!(
+                        text(&bytes[..len]),
+                        str::from_utf8(&bytes[..len]),
+                        "{byte:#x} at {place} of {len}"
+                    );
+                }
+                bytes[place] = b'a';
+            }
+        }
     }
 }

@@ -1,0 +1,173 @@
+//! Where strings and containers end, found block by block.
+
+use core::ops::Shr;
+
+use crate::scan::{self, BLOCK};
+
+/// Where a string ends, and whether it needs decoding.
+#[derive(Clone, Copy)]
+pub(super) struct Scanned {
+    /// The position just after the closing quote.
+    pub(super) end: usize,
+    pub(super) escaped: bool,
+}
+
+/// Finds where strings end in one input, and remembers the block it looked at last: names and most values are a few
+/// bytes long, so the next one is often in the same.
+#[derive(Clone, Copy)]
+pub(super) struct Marks {
+    /// Which block of the input `bits` are for, counted in blocks from its start.
+    block: usize,
+    bits: u64,
+}
+
+impl Marks {
+    pub(super) const NONE: Self = Self {
+        block: usize::MAX,
+        bits: 0,
+    };
+
+    /// The position of the first `"`, `\` or control character at or after `at`; the length of the input if there is
+    /// none.
+    #[inline(always)]
+    pub(super) fn plain_end(&mut self, bytes: &[u8], at: usize) -> usize {
+        let block = at / BLOCK;
+        if block != self.block {
+            self.look_at(bytes, block);
+        }
+        match self.bits >> (at % BLOCK) {
+            0 => self.plain_end_after(bytes, block + 1),
+            bits => at + bits.trailing_zeros() as usize,
+        }
+    }
+
+    /// The same from the beginning of `block` on. What is longer than this block is left to a search made for it.
+    #[inline(never)]
+    fn plain_end_after(&mut self, bytes: &[u8], block: usize) -> usize {
+        self.look_at(bytes, block);
+        if self.bits != 0 {
+            return block * BLOCK + self.bits.trailing_zeros() as usize;
+        }
+        match bytes.get((block + 1) * BLOCK..) {
+            Some(rest) => bytes.len() - rest.len() + scan::string_run(rest).len,
+            None => bytes.len(),
+        }
+    }
+
+    #[inline(never)]
+    fn look_at(&mut self, bytes: &[u8], block: usize) {
+        self.block = block;
+        self.bits = block_marks(bytes, block * BLOCK, scan::string_marks);
+    }
+}
+
+/// Finds the end of a string that has been checked before, and whose text begins at `at`. `None` only if it has not.
+#[inline(always)]
+pub(super) fn skip_string(bytes: &[u8], mut at: usize, marks: &mut Marks) -> Option<Scanned> {
+    let mut escaped = false;
+    loop {
+        at = marks.plain_end(bytes, at);
+        match bytes.get(at)? {
+            b'"' => {
+                return Some(Scanned {
+                    end: at + 1,
+                    escaped,
+                });
+            }
+            b'\\' => at += 2,
+            _ => return None,
+        }
+        escaped = true;
+    }
+}
+
+/// Finds the end of an array or object that has been checked before, and whose opening bracket is at `at`: brackets
+/// outside strings are counted, the rest is not looked at. `None` only if it has not been checked.
+pub(super) fn skip_container(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    // All ones if the block begins inside a string.
+    let mut inside = 0;
+    // One if the block's first byte is escaped.
+    let mut escaped = 0;
+    let mut start = at;
+    while start < bytes.len() {
+        let marks = block_marks(bytes, start, scan::nesting_marks);
+        let (escapes, next) = escapes(marks.backslashes, escaped);
+        escaped = next;
+        // Each bit becomes the parity of the quotes up to it: set from an opening quote to just before the closing.
+        let mut strings = marks.quotes & !escapes;
+        for shift in [1, 2, 4, 8, 16, 32] {
+            strings ^= strings << shift;
+        }
+        strings ^= inside;
+        inside = if strings >> 63 == 1 { u64::MAX } else { 0 };
+
+        let mut brackets = (marks.open | marks.close) & !strings;
+        while brackets != 0 {
+            let bit = brackets & brackets.wrapping_neg();
+            if marks.open & bit != 0 {
+                depth += 1;
+            } else {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(start + bit.trailing_zeros() as usize + 1);
+                }
+            }
+            brackets ^= bit;
+        }
+        start += BLOCK;
+    }
+    None
+}
+
+/// Which bytes of a block are escaped by the backslash before them, and whether the next block's first is, as a bit.
+#[inline(always)]
+fn escapes(backslashes: u64, first: u64) -> (u64, u64) {
+    let mut escapes = first;
+    let mut rest = backslashes & !first;
+    while rest != 0 {
+        let backslash = rest & rest.wrapping_neg();
+        let next = backslash << 1;
+        if next == 0 {
+            return (escapes, 1);
+        }
+        escapes |= next;
+        // What is escaped escapes nothing.
+        rest &= !(backslash | next);
+    }
+    (escapes, 0)
+}
+
+/// What `find` marks in the block that begins at `start`, nothing past the end of the input.
+#[inline(always)]
+fn block_marks<M: Default + Shr<u32, Output = M>>(
+    bytes: &[u8],
+    start: usize,
+    find: impl Fn(&[u8; BLOCK]) -> M,
+) -> M {
+    match bytes.get(start..).and_then(<[u8]>::first_chunk) {
+        Some(block) => find(block),
+        None => last_marks(bytes, start, find),
+    }
+}
+
+#[inline(never)]
+fn last_marks<M: Default + Shr<u32, Output = M>>(
+    bytes: &[u8],
+    start: usize,
+    find: impl Fn(&[u8; BLOCK]) -> M,
+) -> M {
+    let rest = bytes.get(start..).unwrap_or_default();
+    if rest.is_empty() {
+        return M::default();
+    }
+    if let Some(last) = bytes.last_chunk() {
+        // Some of the bytes before, rather than a copy, which would have to be waited for.
+        return find(last) >> (BLOCK - rest.len()) as u32;
+    }
+    let mut block = [b' '; BLOCK];
+    for (to, from) in block.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    find(&block)
+}
