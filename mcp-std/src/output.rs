@@ -140,7 +140,6 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Structured<T> {
     }
 
     fn output_schema() -> Option<Value> {
-        // The schema `true`, of a type that can be anything, says nothing and is none for MCP (TOOL-06).
-        Some(schema_of::<T>()).filter(Value::is_object)
+        Some(schema_of::<T>())
     }
 }

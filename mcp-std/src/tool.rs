@@ -10,7 +10,7 @@ use mcp_core::model::{ClientCapabilities, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::arguments;
 use crate::context::ToolContext;
@@ -296,16 +296,14 @@ fn run<M, H: Handler<M>>(
 
 /// The schema of a type of arguments: JSON Schema 2020-12 (JSC-01), without what only repeats the type's name.
 fn input_schema<A: JsonSchema>() -> String {
-    // The schema of a type that can be anything is `true`.
-    let mut schema = match schema_of::<A>() {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    };
-    // TOOL-04. An enum with a tag is a choice of objects, and schemars does not say so at the root.
-    schema.entry("type").or_insert_with(|| json!("object"));
-    // SC-03: hosts that turn tools into function calls want the member.
-    schema.entry("properties").or_insert_with(|| json!({}));
-    Value::Object(schema).to_string()
+    let mut schema = schema_of::<A>();
+    if let Value::Object(members) = &mut schema {
+        // TOOL-04. An enum with a tag is a choice of objects, and schemars does not say so at the root.
+        members.entry("type").or_insert_with(|| json!("object"));
+        // SC-03: hosts that turn tools into function calls want the member.
+        members.entry("properties").or_insert_with(|| json!({}));
+    }
+    schema.to_string()
 }
 
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {

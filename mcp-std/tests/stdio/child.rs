@@ -74,26 +74,31 @@ impl Serve {
 
     /// Any server on three pipes.
     pub(crate) fn spawn(mut command: Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut serve = Self::on(command, None, None);
-        let mut child = serve.child.lock().expect(UNPOISONED);
-        let input = child.stdin.take().expect("piped");
-        let output = child.stdout.take().expect("piped");
-        drop(child);
-        serve.input = Some(OwnedFd::from(input).into());
-        serve.output = Some(BufReader::new(OwnedFd::from(output).into()));
-        serve
+        command.stderr(Stdio::piped());
+        Self::launch(command.stdin(Stdio::piped()).stdout(Stdio::piped()))
+    }
+
+    /// `mcp serve` with two pipes and a standard error of the test's own.
+    pub(crate) fn with_stderr(stderr: impl Into<Stdio>) -> Self {
+        let mut command = mcp_serve();
+        command.stderr(stderr);
+        Self::launch(command.stdin(Stdio::piped()).stdout(Stdio::piped()))
     }
 
     /// A server with the given standard input and output, of which `input` and `output` are the other ends.
     pub(crate) fn on(mut command: Command, input: Option<File>, output: Option<File>) -> Self {
-        let mut child = command
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        // Or this process would keep the server's ends of its descriptors open.
-        drop(command);
-        let stderr = child.stderr.take().expect("piped");
+        let mut serve = Self::launch(command.stderr(Stdio::piped()));
+        // The ends that the command has hold no pipe open here: it is dropped with this function.
+        serve.input = input;
+        serve.output = output.map(BufReader::new);
+        serve
+    }
+
+    fn launch(command: &mut Command) -> Self {
+        let mut child = command.spawn().expect("the server starts");
+        let input = child.stdin.take().map(|pipe| OwnedFd::from(pipe).into());
+        let output = child.stdout.take().map(|pipe| OwnedFd::from(pipe).into());
+        let stderr = child.stderr.take();
         let child = Arc::new(Mutex::new(child));
         let (alive, watched) = mpsc::channel();
         let watchdog = child.clone();
@@ -107,7 +112,7 @@ impl Serve {
             child,
             input,
             output: output.map(BufReader::new),
-            stderr: Some(std::thread::spawn(move || read_all(stderr))),
+            stderr: stderr.map(|stderr| std::thread::spawn(move || read_all(stderr))),
             _alive: alive,
         }
     }
@@ -180,11 +185,14 @@ impl Serve {
         );
         while !self.ends_within(Duration::from_millis(100)) {}
         let status = self.child.lock().expect(UNPOISONED).wait();
-        let stderr = self.stderr.take().expect("not ended before");
+        let stderr = self
+            .stderr
+            .take()
+            .map(|stderr| stderr.join().expect("reads"));
         Ended {
             status: status.expect("it is a child"),
             lines: output.lines().map(str::to_owned).collect(),
-            stderr: stderr.join().expect("reads"),
+            stderr: stderr.unwrap_or_default(),
             after: start.elapsed(),
         }
     }
