@@ -28,6 +28,7 @@
 //! again, so a full walk costs at most the length of the text times its depth.
 
 mod error;
+mod grammar;
 mod marks;
 mod number;
 mod raw;
@@ -38,10 +39,11 @@ mod token;
 mod write;
 
 pub use error::{Error, ErrorKind};
+pub use grammar::{DEFAULT_DEPTH, MAX_DEPTH};
 pub use number::Number;
 pub use raw::{Array, Kind, Object, RawJson};
 pub use text::{DecodedChars, JsonStr};
-pub use token::{DEFAULT_DEPTH, MAX_DEPTH, Tokenizer};
+pub use token::Tokenizer;
 pub use write::{Full, Mark, Sink, Writer};
 
 /// The position of the first byte at or after `at` that is not whitespace; the length of the input if there is none.
@@ -56,10 +58,16 @@ fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
 /// Compact text, which is what peers send, has none: kept out of the callers.
 #[inline(never)]
 fn skip_whitespace_run(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
-        at += 1;
+    loop {
+        match bytes.get(at) {
+            Some(b' ' | b'\n' | b'\r' | b'\t') => at += 1,
+            Some(_) | None => return at,
+        }
+        // Indentation.
+        while next_bytes(bytes, at) == Some(b"    ") {
+            at += 4;
+        }
     }
-    at
 }
 
 /// The `N` bytes at `at`, if there are so many: one check for all.

@@ -4,11 +4,12 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::error::Error;
+use super::grammar::DEFAULT_DEPTH;
 use super::marks::{Marks, skip_container, skip_string};
 use super::number::Number;
+use super::skip_whitespace;
 use super::text::JsonStr;
-use super::token::{DEFAULT_DEPTH, Tokenizer};
-use super::{next_bytes, skip_whitespace};
+use super::token::Tokenizer;
 
 /// The six kinds of JSON values (RFC 8259, section 3).
 #[expect(clippy::exhaustive_enums, reason = "the set is closed by the RFC")]
@@ -247,11 +248,8 @@ impl<'b> Members<'b> {
     fn name(&mut self, quote: usize) -> Option<JsonStr<'b>> {
         let bytes = self.text.as_bytes();
         let name = skip_string(bytes, quote + 1, &mut self.marks)?;
-        self.at = match next_bytes(bytes, name.end) {
-            // Nearly always: no whitespace.
-            Some([b':', first]) if *first > b' ' => name.end + 1,
-            Some(_) | None => skip_whitespace(bytes, skip_whitespace(bytes, name.end) + 1),
-        };
+        let colon = skip_whitespace(bytes, name.end);
+        self.at = skip_whitespace(bytes, colon + 1);
         Some(JsonStr::new(
             self.text.get(quote + 1..name.end - 1)?,
             name.escaped,

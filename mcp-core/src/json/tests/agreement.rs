@@ -22,7 +22,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::*;
-use super::{valid, walk};
+use super::tokens::walk;
+use super::valid;
 
 fn whitespace() -> impl Strategy<Value = &'static str> {
     prop_oneof![6 => Just(""), 1 => select(&[" ", "\n", "\r\n", "\t", "  \n    "][..])]
