@@ -12,10 +12,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Wake, Waker};
 
-#[cfg(loom)]
+#[cfg(mcp_loom)]
 use loom::sync::Mutex;
 use std::sync::Arc;
-#[cfg(not(loom))]
+#[cfg(not(mcp_loom))]
 use std::sync::Mutex;
 
 /// Futures in numbered places, each with something of the caller's (`T`) that comes back when it completes.
@@ -215,7 +215,7 @@ impl Wake for SlotWaker {
 
 const UNPOISONED: &str = "nothing panics while it holds this lock";
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(mcp_loom)))]
 mod tests {
     use super::*;
     use std::cell::RefCell;
@@ -311,7 +311,7 @@ mod tests {
     }
 }
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, mcp_loom))]
 mod loom_tests {
     use super::*;
     use loom::sync::atomic::{AtomicUsize, Ordering};
