@@ -27,10 +27,10 @@ impl AsyncRead for Counting {
 
 fn read(input: &mut Input, reader: &mut Counting) -> usize {
     let cx = &mut Context::from_waker(Waker::noop());
-    match input.poll_read(Pin::new(reader), cx) {
-        Poll::Ready(Ok(count)) => count,
-        other => panic!("{other:?}"),
-    }
+    let Poll::Ready(Ok(count)) = input.poll_read(Pin::new(reader), cx) else {
+        panic!("it is always ready");
+    };
+    count
 }
 
 fn counting(most: usize) -> Counting {
