@@ -1,5 +1,8 @@
 //! Buffers of the driver: input that is read into and taken from, output that is written piece by piece.
 
+#[cfg(test)]
+mod tests;
+
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 

@@ -1,5 +1,8 @@
 //! The loop: bytes in, handlers polled, bytes out, in one task.
 
+#[cfg(test)]
+mod tests;
+
 use std::future::Future;
 use std::io;
 use std::pin::Pin;

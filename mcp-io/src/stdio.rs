@@ -4,6 +4,9 @@
 //! The descriptors' open file descriptions are shared with whoever started this process (a terminal, `2>&1`), so
 //! `O_NONBLOCK` is never set on them.
 
+#[cfg(all(test, unix))]
+mod tests;
+
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -71,7 +71,7 @@ fn server() -> Server {
             yield_now().await;
         })
         .tool("fine", "", || async {
-            Timer::after(Duration::from_millis(100)).await;
+            Timer::after(Duration::from_millis(200)).await;
             "fine"
         })
         .grace(Duration::from_millis(50))

@@ -5,6 +5,7 @@ use crate::child::{INITIALIZE, INITIALIZED, PING, PONG, Serve, call, slow, text}
 /// ID-01, ID-03, ID-04.
 #[test]
 fn ids_that_look_alike_are_different_requests() {
+    const CANCELLED: [&str; 2] = ["9007199254740993", "0"];
     let long = format!("\"{}\"", "i".repeat(2000));
     let ids = [
         "9007199254740993",
@@ -24,19 +25,23 @@ fn ids_that_look_alike_are_different_requests() {
         &long,
     ];
     let mut serve = Serve::session();
+    // All are in flight together, and tell by their steps which one they are.
     let calls: String = (1..)
         .zip(ids)
-        .map(|(steps, id)| slow(id, steps, 15) + "\n")
+        .map(|(steps, id)| match CANCELLED.contains(&id) {
+            true => slow(id, 1000, 1000),
+            false => slow(id, steps, 15),
+        })
+        .map(|line| line + "\n")
         .collect();
     serve.write(calls.as_bytes());
-    // All are in flight: the one with the fewest steps answers first, and two are never answered.
-    for id in ["9007199254740993", "0"] {
+    for id in CANCELLED {
         serve.send(&cancel(id));
     }
     let mut lines = serve.end().clean();
     let mut expected: Vec<_> = (1..)
         .zip(ids)
-        .filter(|(_, id)| !["9007199254740993", "0"].contains(id))
+        .filter(|(_, id)| !CANCELLED.contains(id))
         .map(|(steps, id)| text(id, &format!("done after {steps} steps")))
         .collect();
     lines.sort();
@@ -48,7 +53,7 @@ fn ids_that_look_alike_are_different_requests() {
 #[test]
 fn an_id_in_use_is_refused() {
     let mut serve = Serve::session();
-    serve.send(&slow("7", 2, 50));
+    serve.send(&slow("7", 2, 200));
     serve.send(&call("7", "echo", r#"{"text":"a"}"#));
     let refused = serve.line();
     assert!(
@@ -85,7 +90,7 @@ fn a_cancelled_call_falls_silent() {
 #[test]
 fn cancelling_what_is_not_there_does_nothing() {
     let mut serve = Serve::session();
-    serve.send(&slow("\"1\"", 20, 20));
+    serve.send(&slow("\"1\"", 20, 40));
     let mut lines = String::new();
     for n in 0..250 {
         lines += &format!("{}\n", cancel(&n.to_string()));
