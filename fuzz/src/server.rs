@@ -3,7 +3,7 @@
 mod answer;
 mod session;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use mcp_core::Limits;
 use mcp_core::engine::{CacheHint, Catalog};
@@ -47,7 +47,7 @@ pub fn server(data: &[u8]) {
 fn run(reads: &[&[u8]], stream: &[u8]) -> Transcript {
     let limits = limits();
     let messages = split(stream, limits.max_message);
-    let mut session = Session::new(catalog(), limits);
+    let mut session = Session::new(Arc::clone(&CATALOG), limits);
     let mut buffer: Vec<u8> = Vec::new();
     let mut messages = messages.iter();
     for read in reads {
@@ -86,7 +86,7 @@ fn limits() -> Limits {
     limits
 }
 
-fn catalog() -> Arc<Catalog> {
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let schema = RawJson::parse(br#"{"type":"object"}"#).expect("a valid schema");
     let tools = TOOLS.map(|name| {
         let mut tool = Tool::new(name, schema);
@@ -97,4 +97,4 @@ fn catalog() -> Arc<Catalog> {
     });
     let server = Implementation::new("fuzz", "0");
     Arc::new(Catalog::new(&server, None, &tools, CacheHint::NONE).expect("a valid catalog"))
-}
+});
