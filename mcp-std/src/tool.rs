@@ -70,7 +70,7 @@ pub enum Started<S: Sharing> {
 /// A function that can be a tool.
 ///
 /// Implemented for closures and functions that return a future: `|args: A| async move { … }`,
-/// `|context: ToolContext, args: A| async move { … }`, and `|| async { … }` for tools without arguments. `A` is decoded
+/// `|context: ToolContext, args: A| async move { … }`, and both without `args` for tools that take none. `A` is decoded
 /// by serde and described by schemars; the output is anything that is [`IntoToolResult`]. `Marker` tells the forms
 /// apart and is always inferred.
 pub trait Handler<Marker>: 'static {
@@ -108,6 +108,19 @@ where
 
     fn call(&self, context: ToolContext, args: A) -> Fut {
         self(context, args)
+    }
+}
+
+impl<F, Fut> Handler<ToolContext> for F
+where
+    F: Fn(ToolContext) -> Fut + 'static,
+    Fut: Future<Output: IntoToolResult> + 'static,
+{
+    type Args = NoArguments;
+    type Future = Fut;
+
+    fn call(&self, context: ToolContext, _: NoArguments) -> Fut {
+        self(context)
     }
 }
 

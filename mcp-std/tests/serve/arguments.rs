@@ -1,6 +1,6 @@
 //! Arguments: what is accepted, and what the model is told about the rest.
 
-use mcp_std::Server;
+use mcp_std::{Server, ToolContext};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -154,4 +154,40 @@ fn handlers_that_take_anything() {
         }
         assert_eq!(peer.rest().await.len(), 0);
     });
+}
+
+/// All four forms of a handler.
+#[test]
+fn a_handler_takes_what_it_needs() {
+    let server = Server::builder("forms", "1")
+        .tool("none", "", || async { "none" })
+        .tool("context", "", |context: ToolContext| async move {
+            context.version().as_str()
+        })
+        .tool("args", "", |args: Word| async move { args.word })
+        .tool("both", "", |context: ToolContext, args: Word| async move {
+            format!("{} in {}", args.word, context.version().as_str())
+        })
+        .build()
+        .expect("a server");
+    session(&server, |mut peer| async move {
+        for (id, (tool, arguments, expected)) in [
+            ("none", "{}", "none"),
+            ("context", "{}", "2025-11-25"),
+            ("args", r#"{"word":"w"}"#, "w"),
+            ("both", r#"{"word":"w"}"#, "w in 2025-11-25"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let answer = peer.answer(id as u64, tool, arguments).await;
+            assert_eq!(text(&answer), expected);
+        }
+        peer.close();
+    });
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Word {
+    word: String,
 }
