@@ -1,5 +1,7 @@
 use super::*;
 
+use futures_io::AsyncRead;
+
 use std::io;
 use std::task::Waker;
 
@@ -27,7 +29,7 @@ impl AsyncRead for Counting {
 
 fn read(input: &mut Input, reader: &mut Counting) -> usize {
     let cx = &mut Context::from_waker(Waker::noop());
-    let Poll::Ready(Ok(count)) = input.poll_read(Pin::new(reader), cx) else {
+    let Poll::Ready(Ok(count)) = input.poll_fill(Pin::new(reader), cx, false) else {
         panic!("it is always ready");
     };
     count
