@@ -93,7 +93,7 @@
 //! - A member of the envelope, of `params` or of `_meta` that the engine reads and that occurs twice refuses the message
 //!   (`-32600`): two readers of it could see two messages. Members are matched exactly, after decoding escapes.
 //! - `null` for an optional member means that it is absent.
-//! - Batches are refused, those of 2025-03-26 too.
+//! - Batches are refused, those of 2025-03-26 too, which asks for them (`BAT-01`).
 //! - Arguments that do not fit the tool's schema are not the engine's business; a caller answers them with
 //!   [`is_error`](model::CallToolResult::is_error), so that the model can correct itself.
 //!
