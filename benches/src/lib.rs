@@ -6,7 +6,7 @@
 //!
 //! ```sh
 //! cargo build --release -p mcp-benches
-//! cargo build --release -p mcp-std --bin mcp
+//! cargo build --release -p mcp-std --features cli --bin mcp
 //! ```
 //!
 //! | Program | What it is |

@@ -188,6 +188,7 @@ impl Drop for Server {
             // Fails if nothing is left in the group, which is as good.
             let _ = kill_process_group(group, Signal::KILL);
         }
+        // Fails only if it was reaped before.
         let _ = self.child.wait();
     }
 }
@@ -209,6 +210,7 @@ impl Watchdog {
         let thread = thread::Builder::new().spawn(move || {
             if stopped.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                 seen.store(true, Ordering::Release);
+                // Either may have nothing left to act on: the group has ended, or nobody reads.
                 if let Some(group) = group {
                     let _ = kill_process_group(group, Signal::KILL);
                 }

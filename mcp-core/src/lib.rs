@@ -77,21 +77,23 @@
 //! - Peers' input never panics. What they do wrong is a [`PeerFault`], answered where an answer is due, and the stream
 //!   goes on.
 //! - Memory is bounded by [`Limits`], with the worst case of each written there.
-//! - Every accepted request is answered once: the right to answer is a token that cannot be cloned.
-//! - In steady state nothing is allocated for a message, and none of its bytes are copied but its id.
+//! - An accepted request is not answered twice: the right to answer is a token that cannot be cloned. To use each of
+//!   them is the caller's duty.
+//! - In steady state nothing is allocated for a message, and none of its bytes are copied but its id and its progress
+//!   token; the exceptions are named at [`ServerEngine`](engine::ServerEngine).
 //! - The same construction and the same calls give the same bytes.
 //!
 //! # Choices where the specification leaves one
 //!
-//! - A request belongs to the era that it shows: `initialize` opens a legacy session, a request with a modern key in
-//!   `_meta` is modern, any other belongs to the session. Both may come on one stream.
+//! - A request belongs to the era that it shows: `initialize` opens a legacy session, `server/discover` and a request
+//!   with a modern key in `_meta` are modern, any other belongs to the session. Both may come on one stream.
 //! - A second `initialize` is refused, as is an id that is still in flight.
 //! - Ids are strings, or integers from -2^63 to 2^63-1 in any notation (`1`, `1.0`, `1e0` are one id); they are echoed in
 //!   the text they came in. Other numbers are refused.
-//! - A member that the engine reads and that occurs twice refuses the message (`-32600`): two readers of it could see
-//!   two messages. Members are matched exactly, after decoding escapes.
+//! - A member of the envelope, of `params` or of `_meta` that the engine reads and that occurs twice refuses the message
+//!   (`-32600`): two readers of it could see two messages. Members are matched exactly, after decoding escapes.
 //! - `null` for an optional member means that it is absent.
-//! - Batches are refused, those of 2025-03-26 too.
+//! - Batches are refused, those of 2025-03-26 too, which asks for them (`BAT-01`).
 //! - Arguments that do not fit the tool's schema are not the engine's business; a caller answers them with
 //!   [`is_error`](model::CallToolResult::is_error), so that the model can correct itself.
 //!

@@ -6,7 +6,7 @@
 ///
 /// | Limit | Default | Worst case in memory |
 /// | --- | --- | --- |
-/// | [`max_message`](Self::max_message) | 4 MiB | the driver's input buffer: this many bytes and one read more |
+/// | [`max_message`](Self::max_message) | 4 MiB | the driver's input buffer: 3 bytes more than this; as much again while one name of that length, written with escapes, is decoded |
 /// | [`max_depth`](Self::max_depth) | 128 | nothing: nesting is kept in a bit stack of fixed size |
 /// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 136 bytes for each, and the text of ids and progress tokens of more than 38 bytes |
 /// | [`max_id`](Self::max_id) | 4 096 bytes | `max_in_flight` × 2 × this, if every id and token is that long |

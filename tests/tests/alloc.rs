@@ -14,7 +14,7 @@ use std::alloc::System;
 
 use mcp_core::engine::{Incoming, ReplyToken, ServerEngine};
 use mcp_core::json::RawJson;
-use mcp_core::model::{CallToolResult, ContentBlock, Progress};
+use mcp_core::model::{CallToolResult, ContentBlock, Era, Progress};
 use mcp_core::{Limits, SendError};
 use mcp_tests::server;
 
@@ -63,12 +63,6 @@ static ALLOCATOR: Counting = Counting;
 /// How many calls are measured, and as many other messages with them.
 const MESSAGES: usize = 10_000;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Era {
-    Legacy,
-    Modern,
-}
-
 /// All messages of a run, made before anything is measured.
 struct Traffic {
     calls: Vec<String>,
@@ -112,10 +106,11 @@ impl Traffic {
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#.into(),
             r#"{"jsonrpc":"2.0","id":5,"result":{}}"#.into(),
         ];
-        others.push(match era {
-            Era::Legacy => request("ping"),
-            Era::Modern => request("server/discover"),
-        });
+        others.push(request(if era == Era::Modern {
+            "server/discover"
+        } else {
+            "ping"
+        }));
         Self {
             calls: (0..MESSAGES).map(call).collect(),
             cancels: (0..MESSAGES).map(cancel).collect(),

@@ -112,7 +112,7 @@ fn compare(arguments: Arguments) -> Result<String, String> {
 
 const FLOOR_BUILD: &str = "cargo build --release -p mcp-benches";
 const RMCP_BUILD: &str = "cargo build --release -p mcp-benches --features peers";
-const MCP_BUILD: &str = "cargo build --release -p mcp-std --bin mcp";
+const MCP_BUILD: &str = "cargo build --release -p mcp-std --features cli --bin mcp";
 
 /// The program of this name in the same directory, or how to get it.
 fn sibling(directory: &Path, name: &str, build: &str) -> Result<String, String> {

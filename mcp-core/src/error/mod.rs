@@ -17,6 +17,7 @@ pub enum PeerFault {
     /// The text is not JSON.
     Json(json::Error),
     /// The message is longer than the limit and was discarded.
+    #[non_exhaustive]
     TooLong {
         /// The limit, in bytes.
         limit: usize,
@@ -24,6 +25,7 @@ pub enum PeerFault {
     /// JSON, but not a JSON-RPC message of MCP (RPC-01 to RPC-13).
     Envelope(EnvelopeFault),
     /// A member of `params` is missing or is not what the method takes.
+    #[non_exhaustive]
     Params {
         /// The member, as a path below `params`.
         field: &'static str,
@@ -37,6 +39,7 @@ pub enum PeerFault {
     /// The version named in `_meta` is not served statelessly (VER-02).
     UnsupportedVersion,
     /// The tool needs client capabilities that were not declared (MRTR-06).
+    #[non_exhaustive]
     MissingCapability {
         /// What is needed and was not declared.
         missing: ClientCapabilities,
@@ -50,6 +53,7 @@ pub enum PeerFault {
     /// The id belongs to a request that has not been answered yet (RPC-05, RPC-06).
     IdInUse,
     /// More requests in flight than [`Limits::max_in_flight`](crate::Limits::max_in_flight).
+    #[non_exhaustive]
     Busy {
         /// The limit.
         limit: usize,
@@ -180,13 +184,13 @@ impl fmt::Display for EnvelopeFault {
     }
 }
 
-/// A command that cannot go out now. It hands back what it was given.
+/// A command that cannot go out: not now, or not any more.
 #[derive(Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SendError<T> {
     /// The call is over: answered or cancelled. Nothing was written.
     Stale,
-    /// The output has no room. Nothing was written; flush and try again.
+    /// The output has no room. Nothing was written; flush and try again, with what comes back here.
     Full(T),
 }
 

@@ -10,11 +10,13 @@
 //! | one vector algorithm | `generic.rs`, over a `Vector` trait | instantiated by the shells below |
 //! | SSE2 and AVX2, NEON | `x86_64.rs`, `aarch64.rs` | what is compiled in; AVX2 also when feature `std` finds it at run time |
 //!
-//! This is the only module with `unsafe`: vector loads from arrays of the right size, and calls of code for an
-//! instruction set that is compiled in or that the CPU was just asked for.
+//! Marks of whole blocks (`text.rs`) have two rungs of the same kind: SSE2, and eight bytes in a `u64`.
+//!
+//! This is the only module with `unsafe`: vector loads from arrays of the right size, calls of code for an instruction
+//! set that is compiled in or that the CPU was just asked for, and text that was just found to be ASCII.
 #![allow(
     unsafe_code,
-    reason = "vector intrinsics, and nothing else in the crate; not `expect`, since targets without vectors have none"
+    reason = "vector intrinsics and checked text, and nothing else in the crate; not `expect`, since targets without vectors have none"
 )]
 
 #[cfg(all(

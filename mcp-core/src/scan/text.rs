@@ -44,7 +44,6 @@ impl Shr<u32> for NestingMarks {
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Utf8Error> {
     if is_ascii(bytes) {
         // SAFETY: ASCII is UTF-8.
-        #[allow(unsafe_code)]
         return Ok(unsafe { str::from_utf8_unchecked(bytes) });
     }
     str::from_utf8(bytes)
@@ -74,7 +73,6 @@ mod sse2 {
     #[inline(always)]
     pub(crate) fn string_marks(block: &[u8; BLOCK]) -> u64 {
         // SAFETY: the features that the intrinsics need are compiled in.
-        #[allow(unsafe_code)]
         marks(block, |bytes| unsafe {
             // Exchanges 0x20 and 0x22, so that one comparison finds the quote and the control characters.
             let swapped = _mm_xor_si128(bytes, _mm_set1_epi8(2));
@@ -87,14 +85,12 @@ mod sse2 {
     pub(crate) fn nesting_marks(block: &[u8; BLOCK]) -> NestingMarks {
         let equal = |byte: i8| {
             // SAFETY: the features that the intrinsics need are compiled in.
-            #[allow(unsafe_code)]
             let find = |bytes| unsafe { _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)) };
             marks(block, find)
         };
         let bracket = |byte: i8| {
             // Square and curly brackets differ in this bit only.
             // SAFETY: the features that the intrinsics need are compiled in.
-            #[allow(unsafe_code)]
             let find = |bytes| unsafe {
                 _mm_cmpeq_epi8(
                     _mm_or_si128(bytes, _mm_set1_epi8(0x20)),
@@ -118,7 +114,6 @@ mod sse2 {
         let marks = |lane: usize| {
             // SAFETY: a block is four lanes of 16 bytes, `lane` is 0 to 3, the load needs no alignment, and the
             // features are compiled in.
-            #[allow(unsafe_code)]
             let bits = unsafe { _mm_movemask_epi8(find(_mm_loadu_si128(lanes.add(lane)))) };
             // Only the low 16 bits are ever set.
             u64::from(bits.cast_unsigned()) << (16 * lane)
