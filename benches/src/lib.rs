@@ -43,12 +43,33 @@
 //! A single wrong, repeated or missing answer fails the run. How answers are checked without parsing them all is told
 //! at [`answer::Checker`].
 //!
+//! # Benchmarks of the parts
+//!
+//! In one process, without pipes, on the messages of [`corpus`]:
+//!
+//! | Benchmark | From | To | Beside |
+//! |---|---|---|---|
+//! | `scan` | 1 MiB of messages | lines | `memchr`, `str::lines`, `slice::split` |
+//! | `envelope` | the bytes of a message | id, method, params | serde_json (`Value`, borrowed with `RawValue`), simd-json |
+//! | `dispatch` | the bytes of a request | the bytes of the answer | peers built on serde_json, untyped and typed |
+//!
+//! ```sh
+//! cargo bench -p mcp-benches --no-default-features
+//! cargo bench -p mcp-benches --no-default-features -- --warm-up-time 0.5 --measurement-time 1
+//! cargo bench -p mcp-benches --no-default-features --bench envelope -- echo_call
+//! ```
+//!
+//! Without the feature `peers`, which they do not use, they build sooner. Each benchmark asserts its result before it is
+//! measured, and cheap parts of it in every turn; `cargo test -p mcp-benches --no-default-features --all-targets` runs
+//! each of them once. Compare figures of one run only: machines differ, and so does one machine from hour to hour.
+//!
 //! [rmcp]: https://crates.io/crates/rmcp
 
 extern crate alloc;
 
 pub mod answer;
 pub mod compare;
+pub mod corpus;
 pub mod latency;
 pub mod load;
 pub mod request;
