@@ -8,7 +8,8 @@ use std::task::{Context, Poll, ready};
 
 use futures_io::AsyncWrite;
 
-use crate::{Error, Source};
+use crate::Source;
+use crate::error::Failure;
 
 /// One read is of this size, unless a longer message is on its way.
 const READ: usize = 64 * 1024;
@@ -70,7 +71,7 @@ impl Input {
         reader: Pin<&mut R>,
         cx: &mut Context<'_>,
         idle: bool,
-    ) -> Poll<Result<usize, Error>> {
+    ) -> Poll<Result<usize, Failure>> {
         if self.end == self.bytes.len() {
             if self.start > 0 {
                 self.bytes.copy_within(self.start..self.end, 0);
@@ -86,8 +87,8 @@ impl Input {
                 self.bytes.resize(double.min(most), 0);
             }
         }
-        let count =
-            ready!(reader.poll_fill(cx, &mut self.bytes[self.end..], idle)).map_err(Error::read)?;
+        let count = ready!(reader.poll_fill(cx, &mut self.bytes[self.end..], idle))
+            .map_err(Failure::read)?;
         self.end += count;
         Poll::Ready(Ok(count))
     }
@@ -113,15 +114,15 @@ impl Output {
         &mut self,
         mut writer: Pin<&mut W>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<(), Error>> {
+    ) -> Poll<Result<(), Failure>> {
         while self.written < self.bytes.len() {
             match ready!(writer.as_mut().poll_write(cx, &self.bytes[self.written..])) {
-                Ok(0) => return Poll::Ready(Err(Error::Closed)),
+                Ok(0) => return Poll::Ready(Err(Failure::Closed)),
                 Ok(count) => {
                     self.written += count;
                     self.unflushed = true;
                 }
-                Err(error) => return Poll::Ready(Err(Error::write(error))),
+                Err(error) => return Poll::Ready(Err(Failure::write(error))),
             }
         }
         self.bytes.clear();
@@ -130,7 +131,7 @@ impl Output {
             self.bytes.shrink_to(READ);
         }
         if self.unflushed {
-            ready!(writer.as_mut().poll_flush(cx)).map_err(Error::write)?;
+            ready!(writer.as_mut().poll_flush(cx)).map_err(Failure::write)?;
             self.unflushed = false;
         }
         Poll::Ready(Ok(()))

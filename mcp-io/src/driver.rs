@@ -14,6 +14,7 @@ use futures_io::{AsyncRead, AsyncWrite};
 
 use crate::Error;
 use crate::buf::{Input, Output};
+use crate::error::Failure;
 
 /// What the driver drives: a protocol on one pair of byte streams.
 pub trait Protocol {
@@ -84,6 +85,8 @@ pub enum End {
     Complete,
     /// The input ended, and something in flight was not answered within [`Options::grace`].
     GraceExpired,
+    /// The peer has closed its end and reads no more: whatever was in flight was given up.
+    Closed,
 }
 
 /// At most this many messages are taken in one turn, so that handlers and output get theirs.
@@ -96,7 +99,7 @@ const BUDGET: usize = 1024;
 ///
 /// # Errors
 ///
-/// The transport's; [`Error::Closed`] when the peer no longer reads.
+/// The transport's. A peer that closes its end is none: that is how sessions end.
 pub async fn drive<P, R, W>(
     protocol: &mut P,
     reader: R,
@@ -117,7 +120,11 @@ where
         options,
         stage: Stage::Open,
     };
-    std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await
+    match std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await {
+        Ok(end) => Ok(end),
+        Err(Failure::Closed) => Ok(End::Closed),
+        Err(Failure::Failed(error)) => Err(error),
+    }
 }
 
 struct Turn<'p, P> {
@@ -143,7 +150,7 @@ impl<P: Protocol> Turn<'_, P> {
         mut reader: Pin<&mut R>,
         mut writer: Pin<&mut W>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<End, Error>>
+    ) -> Poll<Result<End, Failure>>
     where
         R: Source,
         W: AsyncWrite,

@@ -10,26 +10,33 @@ pub enum Error {
     Read(io::Error),
     /// The output could not be written.
     Write(io::Error),
-    /// The peer has closed the output, or the whole connection: nobody is there any more to be answered.
-    Closed,
     /// Standard input and output could not be set up.
     Setup(io::Error),
 }
 
-impl Error {
+/// Why a stream ended before its time.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The peer has closed the output, or the whole connection: nobody is there any more to be answered.
+    Closed,
+    Failed(Error),
+}
+
+impl Failure {
     /// A socket whose peer left without reading all of our output says so at the next read.
     pub(crate) fn read(error: io::Error) -> Self {
-        if is_closed(&error) {
-            return Self::Closed;
-        }
-        Self::Read(error)
+        Self::of(error, Error::Read)
     }
 
     pub(crate) fn write(error: io::Error) -> Self {
+        Self::of(error, Error::Write)
+    }
+
+    fn of(error: io::Error, failed: fn(io::Error) -> Error) -> Self {
         if is_closed(&error) {
             return Self::Closed;
         }
-        Self::Write(error)
+        Self::Failed(failed(error))
     }
 }
 
@@ -46,7 +53,6 @@ impl fmt::Display for Error {
         match self {
             Self::Read(error) => write!(f, "cannot read the input: {error}"),
             Self::Write(error) => write!(f, "cannot write the output: {error}"),
-            Self::Closed => f.write_str("the peer has closed the connection"),
             Self::Setup(error) => write!(f, "cannot use standard input and output: {error}"),
         }
     }
@@ -56,7 +62,6 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Read(error) | Self::Write(error) | Self::Setup(error) => Some(error),
-            Self::Closed => None,
         }
     }
 }

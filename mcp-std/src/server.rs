@@ -85,10 +85,7 @@ impl<S: Sharing> Server<S> {
     /// The streams'. A peer that no longer reads is none.
     pub async fn serve(&self, input: impl Source, output: impl AsyncWrite) -> Result<End, Error> {
         let mut connection = Connection::new(self.offer.clone());
-        match drive(&mut connection, input, output, self.options).await {
-            Err(Error::Closed) => Ok(End::Complete),
-            end => end,
-        }
+        drive(&mut connection, input, output, self.options).await
     }
 }
 
@@ -219,6 +216,13 @@ impl<S: Sharing> ServerBuilder<S> {
     /// Default: 16 MiB.
     pub const fn max_waiting(mut self, bytes: usize) -> Self {
         self.max_waiting = bytes;
+        self
+    }
+
+    /// How many bytes of output may wait for the client to read them; beyond that nothing is read and no handler is run
+    /// until it does. Default: 1 MiB.
+    pub const fn high_water(mut self, bytes: usize) -> Self {
+        self.options.high_water = bytes;
         self
     }
 

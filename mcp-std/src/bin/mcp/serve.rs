@@ -67,9 +67,10 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     match server.run_stdio() {
-        Ok(End::Complete) => ExitCode::SUCCESS,
-        Ok(_) => {
-            say(&"input ended, and a call was still running after the grace period");
+        Ok(end) => {
+            if end == End::GraceExpired {
+                say(&"input ended, and a call was still running after the grace period");
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {
