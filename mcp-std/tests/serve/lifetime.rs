@@ -77,7 +77,7 @@ fn a_peer_that_leaves() {
         peer.call(2, "echo", "{}").await;
         Timer::after(Duration::from_millis(20)).await;
     });
-    assert_eq!(end.expect("no error"), End::Complete);
+    assert_eq!(end.expect("no error"), End::Closed);
     assert_eq!(Arc::strong_count(&held), IDLE);
 }
 
