@@ -105,8 +105,9 @@ impl<'b> Tokenizer<'b> {
     /// # Errors
     ///
     /// [`ErrorKind::ExpectedObject`] if it is another value, [`ErrorKind::TooDeep`], or what is wrong with the text.
+    #[inline]
     pub fn begin_object(&mut self) -> Result<(), Error> {
-        self.begin(Kind::Object, ErrorKind::ExpectedObject)
+        self.begin(b'{', ErrorKind::ExpectedObject)
     }
 
     /// Enters the array that comes next.
@@ -115,14 +116,20 @@ impl<'b> Tokenizer<'b> {
     ///
     /// [`ErrorKind::ExpectedArray`] if it is another value, [`ErrorKind::TooDeep`], or what is wrong with the text.
     pub fn begin_array(&mut self) -> Result<(), Error> {
-        self.begin(Kind::Array, ErrorKind::ExpectedArray)
+        self.begin(b'[', ErrorKind::ExpectedArray)
     }
 
-    fn begin(&mut self, wanted: Kind, otherwise: ErrorKind) -> Result<(), Error> {
-        if self.peek()? != wanted {
+    #[inline(always)]
+    fn begin(&mut self, open: u8, otherwise: ErrorKind) -> Result<(), Error> {
+        if self.due != Due::Value {
+            return Err(self.misplaced());
+        }
+        self.at = skip_whitespace(self.bytes, self.at);
+        if self.bytes.get(self.at) != Some(&open) {
+            self.peek()?;
             return Err(Error::new(otherwise, self.at));
         }
-        if !self.open.push(wanted == Kind::Object) {
+        if !self.open.push(open == b'{') {
             return Err(self.fault(Error::new(ErrorKind::TooDeep, self.at)));
         }
         self.at += 1;
@@ -137,8 +144,46 @@ impl<'b> Tokenizer<'b> {
     ///
     /// What is wrong with the text, or [`ErrorKind::Misplaced`] if the innermost open value is not an object or a value
     /// is due.
-    #[inline]
+    #[inline(always)]
     pub fn next_member(&mut self) -> Result<Option<JsonStr<'b>>, Error> {
+        match self.plain_member() {
+            Some(name) => Ok(name),
+            None => self.any_member(),
+        }
+    }
+
+    /// [`next_member`](Self::next_member) of text as nearly all is: without whitespace and without escapes in names.
+    /// `None`, and nothing done, if it is something else.
+    #[inline(always)]
+    fn plain_member(&mut self) -> Option<Option<JsonStr<'b>>> {
+        if !self.open.is_object() {
+            return None;
+        }
+        let quote = match (self.due, self.bytes.get(self.at)?) {
+            (Due::First | Due::Next, b'}') => {
+                self.leave(self.at + 1);
+                return Some(None);
+            }
+            (Due::First, _) => self.at,
+            (Due::Next, b',') => self.at + 1,
+            (Due::Next | Due::Value | Due::Nothing, _) => return None,
+        };
+        if self.bytes.get(quote) != Some(&b'"') {
+            return None;
+        }
+        let end = self.marks.plain_end(self.bytes, quote + 1);
+        match next_bytes(self.bytes, end) {
+            Some([b'"', b':', first]) if *first > b' ' => {}
+            Some(_) | None => return None,
+        }
+        let raw = self.text.get(quote + 1..end)?;
+        self.at = end + 2;
+        self.due = Due::Value;
+        Some(Some(JsonStr::new(raw, false)))
+    }
+
+    #[inline(never)]
+    fn any_member(&mut self) -> Result<Option<JsonStr<'b>>, Error> {
         if !self.open.is_object() {
             return Err(self.misplaced());
         }
@@ -192,9 +237,7 @@ impl<'b> Tokenizer<'b> {
         match self.due {
             Due::Value | Due::Nothing => return Err(Error::new(ErrorKind::Misplaced, self.at)),
             Due::First | Due::Next if byte == Some(close) => {
-                self.open.pop();
-                self.at = at + 1;
-                self.due = Due::Next;
+                self.leave(at + 1);
                 return Ok(None);
             }
             Due::First => return Ok(Some(at)),
@@ -206,13 +249,45 @@ impl<'b> Tokenizer<'b> {
         }
     }
 
+    /// Goes on after a container that ends before `at`.
+    #[inline(always)]
+    fn leave(&mut self, at: usize) {
+        self.open.pop();
+        self.at = at;
+        self.due = Due::Next;
+    }
+
     /// Reads the value that comes next, whole.
     ///
     /// # Errors
     ///
     /// What is wrong with the text, or [`ErrorKind::Misplaced`] if no value is due.
-    #[inline]
+    #[inline(always)]
     pub fn value(&mut self) -> Result<RawJson<'b>, Error> {
+        match self.plain_string() {
+            Some(value) => Ok(value),
+            None => self.any_value(),
+        }
+    }
+
+    /// [`value`](Self::value) of a string without escapes. `None`, and nothing done, if it is something else.
+    #[inline(always)]
+    fn plain_string(&mut self) -> Option<RawJson<'b>> {
+        if self.due != Due::Value || self.bytes.get(self.at) != Some(&b'"') {
+            return None;
+        }
+        let end = self.marks.plain_end(self.bytes, self.at + 1);
+        if self.bytes.get(end) != Some(&b'"') {
+            return None;
+        }
+        let text = self.text.get(self.at..end + 1)?;
+        self.at = end + 1;
+        self.due = Due::Next;
+        Some(RawJson::new(text))
+    }
+
+    #[inline(never)]
+    fn any_value(&mut self) -> Result<RawJson<'b>, Error> {
         if self.due != Due::Value {
             return Err(self.misplaced());
         }
@@ -241,9 +316,8 @@ impl<'b> Tokenizer<'b> {
         &mut self,
         mut member: impl FnMut(&mut Self, JsonStr<'b>) -> Result<(), Error>,
     ) -> Result<RawJson<'b>, Error> {
-        self.peek()?;
-        let start = self.at;
         self.begin_object()?;
+        let start = self.at - 1;
         while let Some(name) = self.next_member()? {
             member(self, name)?;
         }
@@ -259,6 +333,7 @@ impl<'b> Tokenizer<'b> {
     ///
     /// [`ErrorKind::ExpectedValue`] or [`ErrorKind::UnexpectedEnd`] if there is none, [`ErrorKind::Misplaced`] if none
     /// is due.
+    #[inline]
     pub fn peek(&mut self) -> Result<Kind, Error> {
         if self.due != Due::Value {
             return Err(self.misplaced());

@@ -6,7 +6,7 @@
 //! | rung | where | used |
 //! | --- | --- | --- |
 //! | byte at a time | `tests.rs` | the oracle all others are tested against |
-//! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 32 bytes; targets without a vector unit |
+//! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 16 bytes; targets without a vector unit |
 //! | one vector algorithm | `generic.rs`, over a `Vector` trait | instantiated by the shells below |
 //! | SSE2 and AVX2, NEON | `x86_64.rs`, `aarch64.rs` | what is compiled in; AVX2 also when feature `std` finds it at run time |
 //!
@@ -97,7 +97,7 @@ const HEAD: usize = 32;
 #[inline]
 pub fn string_run(bytes: &[u8]) -> StringRun {
     let Some(pair) = bytes.as_chunks::<{ HEAD / 2 }>().0.first_chunk::<2>() else {
-        return swar::string_run(bytes);
+        return short_run(bytes);
     };
     let head = kernel::head(pair);
     if head.len < HEAD {
@@ -107,6 +107,23 @@ pub fn string_run(bytes: &[u8]) -> StringRun {
     StringRun {
         len: HEAD + rest.len,
         ascii: head.ascii && rest.ascii,
+    }
+}
+
+/// The same for fewer than [`HEAD`] bytes.
+#[inline]
+fn short_run(bytes: &[u8]) -> StringRun {
+    let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
+        return swar::string_run(bytes);
+    };
+    // Two blocks that overlap. A stop in both is found in the first.
+    let run = kernel::head(&[*first, *last]);
+    StringRun {
+        len: match run.len {
+            len if len < HEAD / 2 => len,
+            len => len + bytes.len() - HEAD,
+        },
+        ascii: run.ascii,
     }
 }
 
