@@ -103,10 +103,28 @@ pub fn string_run(bytes: &[u8]) -> StringRun {
     if head.len < HEAD {
         return head;
     }
+    if bytes.len() <= 2 * HEAD {
+        return last_run(bytes, head);
+    }
     let rest = kernel::string_run(&bytes[HEAD..]);
     StringRun {
         len: HEAD + rest.len,
         ascii: head.ascii && rest.ascii,
+    }
+}
+
+/// The same for up to two heads, the first of which, `head`, has no stop: the second may overlap it.
+#[inline]
+fn last_run(bytes: &[u8], head: StringRun) -> StringRun {
+    match bytes.as_rchunks::<{ HEAD / 2 }>().1.last_chunk::<2>() {
+        Some(pair) => {
+            let last = kernel::head(pair);
+            StringRun {
+                len: bytes.len() - HEAD + last.len,
+                ascii: head.ascii && last.ascii,
+            }
+        }
+        None => head,
     }
 }
 
