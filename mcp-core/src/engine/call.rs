@@ -117,7 +117,7 @@ impl Calls {
             return Err(PeerFault::Busy { limit });
         }
         let hash = self.hasher.hash_one(id);
-        if self.find_hashed(id, hash).is_some() {
+        if !self.by_id.is_empty() && self.find_hashed(id, hash).is_some() {
             return Err(PeerFault::IdInUse);
         }
         let call = Call {
@@ -166,6 +166,7 @@ impl Calls {
             .as_mut()
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, key: CallKey) -> Option<Call> {
         let slot = self
             .slots

@@ -10,7 +10,7 @@ use core::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use crate::json::{JsonStr, Kind, RawJson, Sink, Writer};
+use crate::json::{JsonStr, Kind, Sink, Writer};
 use crate::model::{ClientCapabilities, Era, Implementation, ProtocolVersion, Tool, key};
 
 /// How long, and by whom, the lists and the discovery result may be cached (server, utilities, "Caching").
@@ -186,16 +186,16 @@ impl Catalog {
         json.begin_object();
         json.key("protocolVersion");
         json.string(version.as_str());
-        json.fragment(&self.handshakes[version.index()]);
+        json.compact(&self.handshakes[version.index()]);
         json.end_object();
     }
 
     /// Writes the result of `server/discover` (DISC-04).
     pub(super) fn write_discover<S: Sink + ?Sized>(&self, json: &mut Writer<'_, S>) {
         json.begin_object();
-        json.fragment(&self.complete);
-        json.fragment(&self.discovery);
-        json.fragment(&self.cache);
+        json.compact(&self.complete);
+        json.compact(&self.discovery);
+        json.compact(&self.cache);
         json.end_object();
     }
 
@@ -207,10 +207,10 @@ impl Catalog {
     ) {
         self.write_result(version, json, |json| {
             if version.era() == Era::Modern {
-                json.fragment(&self.cache);
+                json.compact(&self.cache);
             }
             json.key("tools");
-            json.raw(RawJson::new(&self.tool_lists[version.index()]));
+            json.compact(&self.tool_lists[version.index()]);
         });
     }
 
@@ -223,7 +223,7 @@ impl Catalog {
     ) {
         json.begin_object();
         if version.era() == Era::Modern {
-            json.fragment(&self.complete);
+            json.compact(&self.complete);
         }
         members(json);
         json.end_object();

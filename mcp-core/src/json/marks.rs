@@ -33,31 +33,35 @@ impl Marks {
     pub(super) fn plain_end(&mut self, bytes: &[u8], at: usize) -> usize {
         let block = at / BLOCK;
         if block != self.block {
-            self.look_at(bytes, block);
+            *self = Self::look_at(bytes, block);
         }
         match self.bits >> (at % BLOCK) {
-            0 => self.plain_end_after(bytes, block + 1),
+            0 => {
+                *self = Self::look_at(bytes, block + 1);
+                match self.bits {
+                    0 => long_plain_end(bytes, (block + 2) * BLOCK),
+                    bits => (block + 1) * BLOCK + bits.trailing_zeros() as usize,
+                }
+            }
             bits => at + bits.trailing_zeros() as usize,
         }
     }
 
-    /// The same from the beginning of `block` on. What is longer than this block is left to a search made for it.
     #[inline(never)]
-    fn plain_end_after(&mut self, bytes: &[u8], block: usize) -> usize {
-        self.look_at(bytes, block);
-        if self.bits != 0 {
-            return block * BLOCK + self.bits.trailing_zeros() as usize;
-        }
-        match bytes.get((block + 1) * BLOCK..) {
-            Some(rest) => bytes.len() - rest.len() + scan::string_run(rest).len,
-            None => bytes.len(),
+    fn look_at(bytes: &[u8], block: usize) -> Self {
+        Self {
+            block,
+            bits: block_marks(bytes, block * BLOCK, scan::string_marks),
         }
     }
+}
 
-    #[inline(never)]
-    fn look_at(&mut self, bytes: &[u8], block: usize) {
-        self.block = block;
-        self.bits = block_marks(bytes, block * BLOCK, scan::string_marks);
+/// What is longer than two blocks is left to a search made for it: it goes on at `at`.
+#[inline(never)]
+fn long_plain_end(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at..) {
+        Some(rest) => at + scan::string_run(rest).len,
+        None => bytes.len(),
     }
 }
 

@@ -103,15 +103,14 @@ impl<'b> Number<'b> {
             None => (false, self.0),
         };
         // At most 19 digits cannot overflow; anything else, a point or an exponent included, takes the long way.
-        if unsigned.len() <= 19 && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some((
-                negative,
-                unsigned
-                    .bytes()
-                    .fold(0, |value, byte| value * 10 + u64::from(byte - b'0')),
-            ));
-        }
-        Some((negative, scaled_integer(unsigned)?))
+        let short = match unsigned.len() {
+            ..20 => unsigned.bytes().try_fold(0, |value, byte| {
+                let digit = byte.wrapping_sub(b'0');
+                (digit < 10).then(|| value * 10 + u64::from(digit))
+            }),
+            _ => None,
+        };
+        Some((negative, short.or_else(|| scaled_integer(unsigned))?))
     }
 }
 

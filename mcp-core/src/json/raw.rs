@@ -106,9 +106,10 @@ impl<'b> RawJson<'b> {
     }
 
     /// Whether it is `null`.
+    #[inline]
     #[must_use]
     pub fn is_null(self) -> bool {
-        self.kind() == Kind::Null
+        self.as_bytes().first() == Some(&b'n')
     }
 
     /// The value, if it is `true` or `false`.
@@ -128,6 +129,16 @@ impl<'b> RawJson<'b> {
             _ => memchr::memchr(b'\\', text.as_bytes()).is_some(),
         };
         Some(JsonStr::new(text, escaped))
+    }
+
+    /// Whether it is the string `text`, which has nothing that would have to be escaped.
+    #[inline]
+    pub(crate) fn is_text(self, text: &str) -> bool {
+        let plain = self
+            .0
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        plain == Some(text) || self.as_string().is_some_and(|string| string == text)
     }
 
     /// The number, if it is one.

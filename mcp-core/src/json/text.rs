@@ -99,11 +99,19 @@ impl<'b> JsonStr<'b> {
     /// The decoded text: borrowed if there are no escapes, else allocated, never longer than [`raw`](Self::raw).
     ///
     /// Each surrogate that is not part of a pair becomes U+FFFD.
+    #[inline]
     #[must_use]
     pub fn decode(self) -> Cow<'b, str> {
-        if !self.escaped {
-            return Cow::Borrowed(self.raw);
+        if self.escaped {
+            Cow::Owned(self.decode_escapes())
+        } else {
+            Cow::Borrowed(self.raw)
         }
+    }
+
+    /// Kept out of the callers: names and most values have no escapes.
+    #[cold]
+    fn decode_escapes(self) -> String {
         let mut text = String::with_capacity(self.raw.len());
         let mut rest = self.raw;
         while let Some((plain, escape)) = rest.split_once('\\') {
@@ -113,7 +121,7 @@ impl<'b> JsonStr<'b> {
             rest = after;
         }
         text.push_str(rest);
-        Cow::Owned(text)
+        text
     }
 
     /// The decoded text, one character at a time and without allocation. Surrogates as in [`decode`](Self::decode).

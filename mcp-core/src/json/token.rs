@@ -99,8 +99,9 @@ impl<'b> Tokenizer<'b> {
     /// # Errors
     ///
     /// [`ErrorKind::ExpectedObject`] if it is another value, [`ErrorKind::TooDeep`], or what is wrong with the text.
+    #[inline]
     pub fn begin_object(&mut self) -> Result<(), Error> {
-        self.begin(Kind::Object, ErrorKind::ExpectedObject)
+        self.begin(b'{', ErrorKind::ExpectedObject)
     }
 
     /// Enters the array that comes next.
@@ -109,14 +110,20 @@ impl<'b> Tokenizer<'b> {
     ///
     /// [`ErrorKind::ExpectedArray`] if it is another value, [`ErrorKind::TooDeep`], or what is wrong with the text.
     pub fn begin_array(&mut self) -> Result<(), Error> {
-        self.begin(Kind::Array, ErrorKind::ExpectedArray)
+        self.begin(b'[', ErrorKind::ExpectedArray)
     }
 
-    fn begin(&mut self, wanted: Kind, otherwise: ErrorKind) -> Result<(), Error> {
-        if self.peek()? != wanted {
+    #[inline(always)]
+    fn begin(&mut self, open: u8, otherwise: ErrorKind) -> Result<(), Error> {
+        if self.due != Due::Value {
+            return Err(self.misplaced());
+        }
+        self.at = skip_whitespace(self.bytes, self.at);
+        if self.bytes.get(self.at) != Some(&open) {
+            self.peek()?;
             return Err(Error::new(otherwise, self.at));
         }
-        if !self.open.push(wanted == Kind::Object) {
+        if !self.open.push(open == b'{') {
             return Err(self.fault(Error::new(ErrorKind::TooDeep, self.at)));
         }
         self.at += 1;
@@ -131,8 +138,43 @@ impl<'b> Tokenizer<'b> {
     ///
     /// What is wrong with the text, or [`ErrorKind::Misplaced`] if the innermost open value is not an object or a value
     /// is due.
-    #[inline]
+    #[inline(always)]
     pub fn next_member(&mut self) -> Result<Option<JsonStr<'b>>, Error> {
+        match self.plain_member() {
+            Some(name) => Ok(name),
+            None => self.any_member(),
+        }
+    }
+
+    /// [`next_member`](Self::next_member) of text as nearly all is: without whitespace and without escapes in names.
+    /// `None`, and nothing done, if it is something else.
+    #[inline(always)]
+    fn plain_member(&mut self) -> Option<Option<JsonStr<'b>>> {
+        if !self.open.is_object() {
+            return None;
+        }
+        let start = match self.due {
+            Due::Next if next_bytes(self.bytes, self.at) == Some(b",\"") => self.at + 2,
+            Due::First if self.bytes.get(self.at) == Some(&b'"') => self.at + 1,
+            Due::First | Due::Next if self.bytes.get(self.at) == Some(&b'}') => {
+                self.leave(self.at + 1);
+                return Some(None);
+            }
+            Due::First | Due::Next | Due::Value | Due::Nothing => return None,
+        };
+        let end = self.marks.plain_end(self.bytes, start);
+        match next_bytes(self.bytes, end) {
+            Some([b'"', b':', first]) if *first > b' ' => {}
+            Some(_) | None => return None,
+        }
+        let raw = slice(self.text, start, end)?;
+        self.at = end + 2;
+        self.due = Due::Value;
+        Some(Some(JsonStr::new(raw, false)))
+    }
+
+    #[inline(never)]
+    fn any_member(&mut self) -> Result<Option<JsonStr<'b>>, Error> {
         if !self.open.is_object() {
             return Err(self.misplaced());
         }
@@ -186,9 +228,7 @@ impl<'b> Tokenizer<'b> {
         match self.due {
             Due::Value | Due::Nothing => return Err(Error::new(ErrorKind::Misplaced, self.at)),
             Due::First | Due::Next if byte == Some(close) => {
-                self.open.pop();
-                self.at = at + 1;
-                self.due = Due::Next;
+                self.leave(at + 1);
                 return Ok(None);
             }
             Due::First => return Ok(Some(at)),
@@ -200,13 +240,45 @@ impl<'b> Tokenizer<'b> {
         }
     }
 
+    /// Goes on after a container that ends before `at`.
+    #[inline(always)]
+    fn leave(&mut self, at: usize) {
+        self.open.pop();
+        self.at = at;
+        self.due = Due::Next;
+    }
+
     /// Reads the value that comes next, whole.
     ///
     /// # Errors
     ///
     /// What is wrong with the text, or [`ErrorKind::Misplaced`] if no value is due.
-    #[inline]
+    #[inline(always)]
     pub fn value(&mut self) -> Result<RawJson<'b>, Error> {
+        match self.plain_string() {
+            Some(value) => Ok(value),
+            None => self.any_value(),
+        }
+    }
+
+    /// [`value`](Self::value) of a string without escapes. `None`, and nothing done, if it is something else.
+    #[inline(always)]
+    fn plain_string(&mut self) -> Option<RawJson<'b>> {
+        if self.due != Due::Value || self.bytes.get(self.at) != Some(&b'"') {
+            return None;
+        }
+        let end = self.marks.plain_end(self.bytes, self.at + 1);
+        if self.bytes.get(end) != Some(&b'"') {
+            return None;
+        }
+        let text = slice(self.text, self.at, end + 1)?;
+        self.at = end + 1;
+        self.due = Due::Next;
+        Some(RawJson::new(text))
+    }
+
+    #[inline(never)]
+    fn any_value(&mut self) -> Result<RawJson<'b>, Error> {
         if self.due != Due::Value {
             return Err(self.misplaced());
         }
@@ -235,9 +307,8 @@ impl<'b> Tokenizer<'b> {
         &mut self,
         mut member: impl FnMut(&mut Self, JsonStr<'b>) -> Result<(), Error>,
     ) -> Result<RawJson<'b>, Error> {
-        self.peek()?;
-        let start = self.at;
         self.begin_object()?;
+        let start = self.at - 1;
         while let Some(name) = self.next_member()? {
             member(self, name)?;
         }
@@ -253,6 +324,7 @@ impl<'b> Tokenizer<'b> {
     ///
     /// [`ErrorKind::ExpectedValue`] or [`ErrorKind::UnexpectedEnd`] if there is none, [`ErrorKind::Misplaced`] if none
     /// is due.
+    #[inline]
     pub fn peek(&mut self) -> Result<Kind, Error> {
         if self.due != Due::Value {
             return Err(self.misplaced());
@@ -317,6 +389,12 @@ impl fmt::Debug for Tokenizer<'_> {
             .field("depth", &self.open.depth)
             .finish_non_exhaustive()
     }
+}
+
+/// `text[start..end]`, in two steps that the compiler takes on the spot; one it makes a call.
+#[inline(always)]
+fn slice(text: &str, start: usize, end: usize) -> Option<&str> {
+    text.get(..end)?.get(start..)
 }
 
 /// The text before the first byte that is not UTF-8, and whether what follows is a character cut off.

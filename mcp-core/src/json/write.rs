@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
-use super::raw::RawJson;
+use super::raw::{Kind, RawJson};
 use crate::scan;
 
 /// Where a [`Writer`] appends.
@@ -233,7 +233,7 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
         if !value.is_finite() {
             return self.null();
         }
-        self.begin(b"", b",");
+        self.separate();
         // The adapter does not fail, nor does the formatting of a float.
         let _ = if value.abs() < PLAIN && value as i64 as f64 == value {
             write!(Plain(self), "{value}")
@@ -257,8 +257,13 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
     }
 
     /// A checked value as it was written, except that line ends between its tokens are left out.
+    #[inline]
     pub fn raw(&mut self, value: RawJson<'_>) {
-        self.fragment(value.as_str());
+        match value.kind() {
+            Kind::Array | Kind::Object => self.fragment(value.as_str()),
+            // One token.
+            Kind::Null | Kind::Bool | Kind::Number | Kind::String => self.compact(value.as_str()),
+        }
     }
 
     /// Text that is already JSON: a value, or one or more members or elements with the commas between them. Nothing if
@@ -268,7 +273,7 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
         if json.is_empty() {
             return;
         }
-        self.begin(b"", b",");
+        self.separate();
         let mut rest = json.as_bytes();
         while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
             let (line, after) = rest.split_at(at);
@@ -279,10 +284,39 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
         self.comma = true;
     }
 
-    /// Begins a value or a name: `first` where nothing came before it, else `next`, the same after a comma.
+    /// A [`fragment`](Self::fragment) that is known to have no line ends, such as one that a writer has written.
     #[inline]
-    fn begin(&mut self, first: &[u8], next: &[u8]) {
-        self.append(if self.comma { next } else { first });
+    pub(crate) fn compact(&mut self, json: &str) {
+        self.separate();
+        self.append(json.as_bytes());
+        self.comma = true;
+    }
+
+    /// Text of ours that begins a value or a member and stops where a value is to be written next, or a first element or
+    /// member: several tokens in one piece. It is not escaped.
+    #[inline(always)]
+    pub(crate) fn open(&mut self, json: &'static str) {
+        self.separate();
+        self.append(json.as_bytes());
+    }
+
+    /// Puts in the comma, if one is due.
+    #[inline(always)]
+    fn separate(&mut self) {
+        if self.comma {
+            self.append(b",");
+        }
+        self.comma = false;
+    }
+
+    /// Begins a value or a name: `first` where nothing came before it, else `next`, the same after a comma.
+    #[inline(always)]
+    fn begin<const N: usize, const M: usize>(&mut self, first: &[u8; N], next: &[u8; M]) {
+        // Not one append of either: their lengths are then known, and there is nothing to call.
+        match self.comma {
+            true => self.append(next),
+            false => self.append(first),
+        }
         self.comma = false;
     }
 
@@ -332,7 +366,7 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, bytes: &[u8]) {
         if !self.full {
             self.full = self.sink.append(bytes).is_err();

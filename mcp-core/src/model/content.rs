@@ -54,9 +54,7 @@ impl<'a> ContentBlock<'a> {
 }
 
 fn write_text<S: Sink + ?Sized>(text: &str, json: &mut Writer<'_, S>) {
-    json.begin_object();
-    json.fragment("\"type\":\"text\"");
-    json.key("text");
+    json.open("{\"type\":\"text\",\"text\":");
     json.string(text);
     json.end_object();
 }

@@ -167,8 +167,7 @@ impl<'a> CallToolResult<'a> {
         version: ProtocolVersion,
         json: &mut Writer<'_, S>,
     ) {
-        json.key("content");
-        json.begin_array();
+        json.open("\"content\":[");
         for block in self.content {
             block.write(version, json);
         }

@@ -48,11 +48,9 @@ pub fn write_result<S: Sink + ?Sized>(
     result: impl FnOnce(&mut Writer<'_, S>),
 ) -> Result<(), Full> {
     let mut json = Writer::new(out);
-    json.begin_object();
-    json.fragment("\"jsonrpc\":\"2.0\"");
-    json.key("id");
+    json.open("{\"jsonrpc\":\"2.0\",\"id\":");
     json.raw(id);
-    json.key("result");
+    json.open("\"result\":");
     result(&mut json);
     json.end_object();
     json.finish().map(drop)

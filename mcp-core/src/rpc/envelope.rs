@@ -190,6 +190,7 @@ impl<'b> Members<'b> {
         duplicate.map_or(Ok(()), |name| Err(EnvelopeFault::Duplicate(name).into()))
     }
 
+    #[inline(always)]
     fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, &'static str)> {
         // Borrowed unless the name is written with escapes, which nobody does.
         Some(match &*name.decode() {
@@ -204,11 +205,7 @@ impl<'b> Members<'b> {
     }
 
     fn envelope(&self, limits: &Limits) -> Result<Envelope<'b>, EnvelopeFault> {
-        if !self
-            .jsonrpc
-            .and_then(RawJson::as_string)
-            .is_some_and(|version| version == "2.0")
-        {
+        if !self.jsonrpc.is_some_and(|version| version.is_text("2.0")) {
             return Err(EnvelopeFault::Version);
         }
         let Some(method) = self.method else {

@@ -6,7 +6,7 @@
 //! | rung | where | used |
 //! | --- | --- | --- |
 //! | byte at a time | `tests.rs` | the oracle all others are tested against |
-//! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 32 bytes; targets without a vector unit |
+//! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 16 bytes; targets without a vector unit |
 //! | one vector algorithm | `generic.rs`, over a `Vector` trait | instantiated by the shells below |
 //! | SSE2 and AVX2, NEON | `x86_64.rs`, `aarch64.rs` | what is compiled in; AVX2 also when feature `std` finds it at run time |
 //!
@@ -99,16 +99,51 @@ const HEAD: usize = 32;
 #[inline]
 pub fn string_run(bytes: &[u8]) -> StringRun {
     let Some(pair) = bytes.as_chunks::<{ HEAD / 2 }>().0.first_chunk::<2>() else {
-        return swar::string_run(bytes);
+        return short_run(bytes);
     };
     let head = kernel::head(pair);
     if head.len < HEAD {
         return head;
     }
+    if bytes.len() <= 2 * HEAD {
+        return last_run(bytes, head);
+    }
     let rest = kernel::string_run(&bytes[HEAD..]);
     StringRun {
         len: HEAD + rest.len,
         ascii: head.ascii && rest.ascii,
+    }
+}
+
+/// The same for up to two heads, the first of which, `head`, has no stop: the second may overlap it.
+#[inline]
+fn last_run(bytes: &[u8], head: StringRun) -> StringRun {
+    match bytes.as_rchunks::<{ HEAD / 2 }>().1.last_chunk::<2>() {
+        Some(pair) => {
+            let last = kernel::head(pair);
+            StringRun {
+                len: bytes.len() - HEAD + last.len,
+                ascii: head.ascii && last.ascii,
+            }
+        }
+        None => head,
+    }
+}
+
+/// The same for fewer than [`HEAD`] bytes.
+#[inline]
+fn short_run(bytes: &[u8]) -> StringRun {
+    let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
+        return swar::string_run(bytes);
+    };
+    // Two blocks that overlap. A stop in both is found in the first.
+    let run = kernel::head(&[*first, *last]);
+    StringRun {
+        len: match run.len {
+            len if len < HEAD / 2 => len,
+            len => len + bytes.len() - HEAD,
+        },
+        ascii: run.ascii,
     }
 }
 

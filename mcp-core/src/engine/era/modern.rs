@@ -2,7 +2,7 @@
 
 use super::Terms;
 use crate::error::PeerFault;
-use crate::json::RawJson;
+use crate::json::Kind;
 use crate::model::{ClientCapabilities, Era, Method, ProtocolVersion, RequestMeta};
 
 const VERSION: &str = "_meta[\"io.modelcontextprotocol/protocolVersion\"]";
@@ -11,15 +11,17 @@ const CAPABILITIES: &str = "_meta[\"io.modelcontextprotocol/clientCapabilities\"
 pub(super) fn admit(method: Option<Method>, meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
     // META-11. The version comes before all else, so that a client of a later revision is told which ones are served
     // (VAL-07), also if it calls a method that is not known here (VER-02).
-    let version = meta
+    let named = meta
         .protocol_version
-        .and_then(RawJson::as_string)
+        .filter(|version| version.kind() == Kind::String)
         .ok_or(PeerFault::Params {
             field: VERSION,
             expected: "a string",
         })?;
-    let version = ProtocolVersion::parse(&version.decode())
-        .filter(|version| version.era() == Era::Modern)
+    let version = ProtocolVersion::ALL
+        .into_iter()
+        .take_while(|version| version.era() == Era::Modern)
+        .find(|version| named.is_text(version.as_str()))
         .ok_or(PeerFault::UnsupportedVersion)?;
     let capabilities = meta
         .client_capabilities
