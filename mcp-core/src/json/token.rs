@@ -7,8 +7,8 @@ use super::error::{Error, ErrorKind};
 use super::grammar::{DEFAULT_DEPTH, Nesting, scan_name, unexpected, value_end};
 use super::marks::Marks;
 use super::raw::{Kind, RawJson};
-use super::skip_whitespace;
 use super::text::JsonStr;
+use super::{next_bytes, skip_whitespace};
 use crate::scan;
 
 /// Reads one JSON document piece by piece, the caller deciding which containers to enter and which values to take
