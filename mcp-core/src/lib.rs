@@ -93,7 +93,8 @@
 //! - A member of the envelope, of `params` or of `_meta` that the engine reads and that occurs twice refuses the message
 //!   (`-32600`): two readers of it could see two messages. Members are matched exactly, after decoding escapes.
 //! - `null` for an optional member means that it is absent.
-//! - Batches are refused, those of 2025-03-26 too, which asks for them (`BAT-01`).
+//! - Batches are taken in sessions of 2025-03-26 and nowhere else. All answers to one leave in one array, when the last is
+//!   there.
 //! - Arguments that do not fit the tool's schema are not the engine's business; a caller answers them with
 //!   [`is_error`](model::CallToolResult::is_error), so that the model can correct itself.
 //!

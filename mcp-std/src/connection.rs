@@ -92,6 +92,11 @@ impl<S: Sharing> Connection<S> {
                     self.postpone(job, arguments, out);
                 }
             }
+            Incoming::Batch(mut batch) => {
+                while let Some(incoming) = self.stdio.next_in_batch(&mut batch, out) {
+                    self.handle(incoming, out);
+                }
+            }
             Incoming::Cancelled(key) => {
                 if let Some((future, _)) = self.running.remove(key.index()) {
                     drop_handler(future);

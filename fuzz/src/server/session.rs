@@ -1,14 +1,15 @@
 //! The server, the harness that answers its calls, and the model that knows what has to come out.
 
+use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 
 use mcp_core::binding::{StdioServer, Step};
-use mcp_core::engine::{CallKey, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::engine::{Batch, CallKey, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
 use mcp_core::json::RawJson;
-use mcp_core::model::{CallToolResult, ContentBlock, Progress};
+use mcp_core::model::{CallToolResult, ContentBlock, Progress, ProtocolVersion};
 use mcp_core::rpc::ErrorObject;
-use mcp_core::{ErrorCode, Limits, PeerFault, SendError};
+use mcp_core::{EnvelopeFault, ErrorCode, Limits, PeerFault, SendError};
 use serde_json::value::RawValue;
 
 use super::TOOLS;
@@ -127,6 +128,19 @@ impl Session {
             Item::Line(line) => Some(read(line, &self.limits)),
             Item::TooLong => None,
         };
+        if let Incoming::Batch(batch) = incoming {
+            let batch_is_due = matches!(
+                expected,
+                Some(Reading::Malformed {
+                    fault: Fault::Envelope(EnvelopeFault::Batch),
+                    ..
+                })
+            );
+            assert!(batch_is_due, "a batch where {expected:?} was due");
+            self.batch(batch, before);
+            assert_eq!(self.server.engine().in_flight(), self.open.len());
+            return (step.consumed, true);
+        }
         let answers = self.written_since(before);
         self.check(&incoming, expected.as_ref(), &answers, session);
         match (incoming, expected) {
@@ -140,6 +154,45 @@ impl Session {
         }
         assert_eq!(self.server.engine().in_flight(), self.open.len());
         (step.consumed, true)
+    }
+
+    /// Takes a batch, answers its calls at once, and looks at what was written: one array of answers, or nothing.
+    fn batch(&mut self, mut batch: Batch<'_>, before: usize) {
+        let session = self.server.engine().session_version();
+        assert_eq!(session, Some(ProtocolVersion::V2025_03_26));
+        let mut calls = Vec::new();
+        while let Some(incoming) = self
+            .server
+            .next_in_batch(&mut batch, &mut self.transcript.out)
+        {
+            self.transcript.incoming.push(format!("{incoming:?}"));
+            match incoming {
+                Incoming::Call(call) => calls.push(call.token),
+                Incoming::Cancelled(key) => {
+                    let known = calls.len() + self.open.len();
+                    calls.retain(|token: &ReplyToken| token.key() != key);
+                    self.open.retain(|open| open.token.key() != key);
+                    assert_eq!(calls.len() + self.open.len() + 1, known, "an unknown call");
+                }
+                _ => {}
+            }
+        }
+        let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "batched");
+        for token in calls {
+            let sent = self.server.fail(token, &error, &mut self.transcript.out);
+            sent.expect("the call is in flight");
+        }
+        let written = &self.transcript.out[before..];
+        if written.is_empty() {
+            return;
+        }
+        let answers: Vec<BTreeMap<&str, &RawValue>> =
+            serde_json::from_slice(written).expect("one array");
+        assert!(!answers.is_empty());
+        for answer in answers {
+            assert!(answer.contains_key("jsonrpc"));
+            assert!(answer.contains_key("result") != answer.contains_key("error"));
+        }
     }
 
     /// Compares what the server did and wrote at once with what it had to; `None` is a message that was too long.
@@ -158,7 +211,9 @@ impl Session {
         match expected {
             None => {
                 let limit = self.limits.max_message;
-                assert_eq!(fault, Some(PeerFault::TooLong { limit }));
+                let too_long =
+                    matches!(fault, Some(PeerFault::TooLong { limit: said, .. }) if said == limit);
+                assert!(too_long, "{fault:?}");
                 assert_refused(answers, None, fault);
             }
             Some(Reading::Malformed {
@@ -169,7 +224,19 @@ impl Session {
                 match (fault, expected) {
                     (Some(PeerFault::Json(_)), Fault::Json) => {}
                     (Some(PeerFault::Envelope(fault)), Fault::Envelope(expected)) => {
-                        assert_eq!(fault, *expected);
+                        // In a session with batches an array is refused for its size alone.
+                        let size = matches!(
+                            fault,
+                            EnvelopeFault::EmptyBatch | EnvelopeFault::LongBatch { .. }
+                        );
+                        let batches = Some(ProtocolVersion::V2025_03_26);
+                        let version = self.server.engine().session_version();
+                        assert!(
+                            fault == *expected
+                                && (*expected != EnvelopeFault::Batch || version != batches)
+                                || size && *expected == EnvelopeFault::Batch && version == batches,
+                            "{fault:?} where {expected:?} was due"
+                        );
                     }
                     _ => panic!("{incoming:?} where {expected:?} was due"),
                 }
@@ -214,7 +281,7 @@ impl Session {
                 }
             }
         }
-        if let Some(PeerFault::Busy { limit }) = fault {
+        if let Some(PeerFault::Busy { limit, .. }) = fault {
             assert_eq!(self.open.len(), limit);
         }
     }

@@ -1,6 +1,6 @@
 //! stdio: one stream in each direction, one message on a line (basic, transports, "stdio").
 
-use crate::engine::{CallKey, Incoming, ReplyToken, ServerEngine};
+use crate::engine::{Batch, CallKey, Incoming, ReplyToken, ServerEngine};
 use crate::error::SendError;
 use crate::frame::{LineFramer, LineOutcome};
 use crate::model::{CallToolResult, Progress};
@@ -69,6 +69,18 @@ impl StdioServer {
         self.take(line.consumed, line.outcome, out)
     }
 
+    /// [`ServerEngine::next_in_batch`], on a line.
+    pub fn next_in_batch<'b>(
+        &mut self,
+        batch: &mut Batch<'b>,
+        out: &mut Vec<u8>,
+    ) -> Option<Incoming<'b>> {
+        let before = out.len();
+        let incoming = self.engine.next_in_batch(batch, out);
+        end_line(out, before);
+        incoming
+    }
+
     /// [`ServerEngine::reply`], on a line.
     ///
     /// # Errors
@@ -80,9 +92,10 @@ impl StdioServer {
         result: &CallToolResult<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError<ReplyToken>> {
-        self.engine
-            .reply(token, result, out)
-            .map(|()| out.push(b'\n'))
+        let before = out.len();
+        self.engine.reply(token, result, out)?;
+        end_line(out, before);
+        Ok(())
     }
 
     /// [`ServerEngine::fail`], on a line.
@@ -96,9 +109,10 @@ impl StdioServer {
         error: &ErrorObject<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError<ReplyToken>> {
-        self.engine
-            .fail(token, error, out)
-            .map(|()| out.push(b'\n'))
+        let before = out.len();
+        self.engine.fail(token, error, out)?;
+        end_line(out, before);
+        Ok(())
     }
 
     /// [`ServerEngine::progress`], on a line.

@@ -7,6 +7,7 @@ use core::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+use super::batch::BatchKey;
 use crate::error::PeerFault;
 use crate::json::RawJson;
 use crate::limits::Limits;
@@ -49,6 +50,8 @@ impl ReplyToken {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) version: ProtocolVersion,
+    /// The batch it came in: its answer is gathered there.
+    pub(super) batch: Option<BatchKey>,
     id: Text,
     progress_token: Option<Text>,
     /// The last progress sent: the next one has to be more (PRG-03).
@@ -110,6 +113,7 @@ impl Calls {
         id: RequestId<'_>,
         progress_token: Option<RequestId<'_>>,
         version: ProtocolVersion,
+        batch: Option<BatchKey>,
         limits: &Limits,
     ) -> Result<CallKey, PeerFault> {
         let limit = limits.max_in_flight;
@@ -122,6 +126,7 @@ impl Calls {
         }
         let call = Call {
             version,
+            batch,
             id: Text::new(id.raw()),
             progress_token: progress_token.map(|token| Text::new(token.raw())),
             progress: f64::NEG_INFINITY,

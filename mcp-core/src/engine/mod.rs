@@ -1,5 +1,6 @@
 //! The server's state machine: messages in, answers and calls out. Knows no socket, no framing, no clock.
 
+mod batch;
 mod call;
 mod catalog;
 mod era;
@@ -9,14 +10,16 @@ mod tests;
 
 use alloc::sync::Arc;
 
+pub use batch::Batch;
 pub use call::{CallKey, ReplyToken};
 pub use catalog::{CacheHint, Catalog, CatalogError};
 
+use batch::{BatchKey, Batches};
 use call::{Call, Calls};
 use era::{Session, Terms};
 use refusal::refuse;
 
-use crate::error::{PeerFault, SendError};
+use crate::error::{EnvelopeFault, PeerFault, SendError};
 use crate::json::{Full, Kind, RawJson, Sink};
 use crate::limits::Limits;
 use crate::model::{CallToolResult, ClientCapabilities, Method, Params, Progress, ProtocolVersion};
@@ -45,6 +48,7 @@ pub struct ServerEngine {
     limits: Limits,
     session: Option<Session>,
     calls: Calls,
+    batches: Batches,
 }
 
 /// What came of a message.
@@ -56,6 +60,9 @@ pub enum Incoming<'b> {
     Handled,
     /// A tool is to be called, and the call answered.
     Call(ToolCall<'b>),
+    /// Several messages in one, of a peer of 2025-03-26: take them with
+    /// [`next_in_batch`](ServerEngine::next_in_batch) until there are none.
+    Batch(Batch<'b>),
     /// The peer no longer wants the answer of this call. Its token is stale; stop the work (CAN-04).
     Cancelled(CallKey),
     /// The peer broke a rule; if an answer was due, it is in the output.
@@ -109,6 +116,7 @@ impl ServerEngine {
             limits,
             session: None,
             calls: Calls::new(seed),
+            batches: Batches::default(),
         }
     }
 
@@ -151,27 +159,97 @@ impl ServerEngine {
         if message.len() > self.limits.max_message {
             return self.too_long(out);
         }
-        let mut params = Params::default();
-        let envelope = match Envelope::parse_with(message, &self.limits, &mut params) {
-            Ok(envelope) => envelope,
-            Err(Malformed {
-                fault,
-                id,
-                answer_due,
-                ..
-            }) => {
-                if answer_due && refuse(out, id, fault, None).is_err() {
-                    return Incoming::Blocked;
-                }
-                return Incoming::Rejected(fault);
-            }
-        };
-        match envelope {
-            Envelope::Request(request) => self.request(&request, &params, out),
-            Envelope::Notification(notification) => self.notification(&notification, &params),
-            // This server asks its peers nothing yet, so nothing they answer is expected.
-            Envelope::Response(_) => Incoming::Rejected(PeerFault::UnexpectedResponse),
+        match self.single(message, None, out) {
+            Incoming::Cancelled(key) => self.cancel(key, out),
+            incoming => incoming,
         }
+    }
+
+    /// Takes the next message of a batch; `None` when there are no more. Until then no answer of the batch leaves.
+    ///
+    /// A message that is refused in a batch is the peer's fault like any other. `initialize` and batches do not belong
+    /// there (BAT-03), nor do requests of the modern era, which has no batches.
+    pub fn next_in_batch<'b, S: Sink + ?Sized>(
+        &mut self,
+        batch: &mut Batch<'b>,
+        out: &mut S,
+    ) -> Option<Incoming<'b>> {
+        let Some(message) = batch.messages.next() else {
+            return match self.batches.settle(batch.key, out) {
+                Ok(()) => None,
+                Err(Full) => Some(Incoming::Blocked),
+            };
+        };
+        // Taken out, so that the engine and the answers can be written to at once.
+        let mut batches = core::mem::take(&mut self.batches);
+        let incoming = batches.gather(batch.key, |answers| {
+            self.single(message.as_bytes(), Some(batch.key), answers)
+        });
+        self.batches = batches;
+        Some(match incoming {
+            Incoming::Call(call) => {
+                self.batches.expect(batch.key);
+                Incoming::Call(call)
+            }
+            Incoming::Cancelled(key) => self.cancel(key, out),
+            incoming => incoming,
+        })
+    }
+
+    /// Reads and serves one message, alone or of a batch. A call that it cancels is still in the table.
+    fn single<'b, S: Sink + ?Sized>(
+        &mut self,
+        message: &'b [u8],
+        batch: Option<BatchKey>,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let mut params = Params::default();
+        let malformed = match Envelope::parse_with(message, &self.limits, &mut params) {
+            Ok(Envelope::Request(request)) => return self.request(&request, &params, batch, out),
+            Ok(Envelope::Notification(notification)) => {
+                return self.notification(&notification, &params);
+            }
+            // This server asks its peers nothing yet, so nothing they answer is expected.
+            Ok(Envelope::Response(_)) => return Incoming::Rejected(PeerFault::UnexpectedResponse),
+            Err(malformed) => malformed,
+        };
+        let Malformed {
+            mut fault,
+            id,
+            answer_due,
+            ..
+        } = malformed;
+        let version = self.session_version();
+        if fault == EnvelopeFault::Batch.into()
+            && batch.is_none()
+            && version == Some(ProtocolVersion::V2025_03_26)
+        {
+            match self.open_batch(message) {
+                Ok(batch) => return Incoming::Batch(batch),
+                Err(refused) => fault = refused,
+            }
+        }
+        if answer_due && refuse(out, id, fault, None).is_err() {
+            return Incoming::Blocked;
+        }
+        Incoming::Rejected(fault)
+    }
+
+    fn open_batch<'b>(&mut self, message: &'b [u8]) -> Result<Batch<'b>, PeerFault> {
+        let message = RawJson::parse_with_depth(message, self.limits.max_depth);
+        let messages = message.map_err(PeerFault::Json)?.as_array();
+        let messages = messages.ok_or(EnvelopeFault::Batch)?;
+        let limit = self.limits.max_batch;
+        if messages.clone().next().is_none() {
+            return Err(EnvelopeFault::EmptyBatch.into());
+        }
+        if messages.clone().nth(limit).is_some() {
+            return Err(EnvelopeFault::LongBatch { limit }.into());
+        }
+        Ok(Batch {
+            messages,
+            key: self.batches.open(),
+        })
     }
 
     /// Refuses a message that the framing has discarded because it was above [`Limits::max_message`]. Its id is not
@@ -197,11 +275,7 @@ impl ServerEngine {
         result: &CallToolResult<'_>,
         out: &mut S,
     ) -> Result<(), SendError<ReplyToken>> {
-        self.answer(token, |catalog, call| {
-            write_result(out, call.id(), |json| {
-                catalog.write_result(call.version, json, |json| result.write(call.version, json));
-            })
-        })
+        self.answer(token, Answer::Result(result), out)
     }
 
     /// Answers a call with a JSON-RPC error: the request could not be carried out at all. A tool that ran and failed is
@@ -216,14 +290,7 @@ impl ServerEngine {
         error: &ErrorObject<'_>,
         out: &mut S,
     ) -> Result<(), SendError<ReplyToken>> {
-        self.answer(token, |_, call| {
-            write_error(out, Some(call.id()), error.code, error.message, |json| {
-                if let Some(data) = error.data {
-                    json.key("data");
-                    json.raw(data);
-                }
-            })
-        })
+        self.answer(token, Answer::Error(error), out)
     }
 
     /// Tells the peer how far a call has come. Writes nothing if the peer did not ask for it, or if it is not more
@@ -254,26 +321,55 @@ impl ServerEngine {
         Ok(())
     }
 
-    fn answer(
+    fn answer<S: Sink + ?Sized>(
         &mut self,
         token: ReplyToken,
-        write: impl FnOnce(&Catalog, &Call) -> Result<(), Full>,
+        answer: Answer<'_>,
+        out: &mut S,
     ) -> Result<(), SendError<ReplyToken>> {
-        let call = self.calls.get_mut(token.key()).ok_or(SendError::Stale)?;
-        if write(&self.catalog, call).is_err() {
+        let key = token.key();
+        let Self {
+            catalog,
+            calls,
+            batches,
+            ..
+        } = self;
+        let call = calls.get_mut(key).ok_or(SendError::Stale)?;
+        let written = match call.batch {
+            None => answer.write(catalog, call, out),
+            Some(batch) => {
+                let length = batches.length(batch);
+                batches
+                    .gather(batch, |answers| answer.write(catalog, call, answers))
+                    .and_then(|()| batches.settle(batch, out))
+                    .inspect_err(|_| batches.take_back(batch, length))
+            }
+        };
+        if written.is_err() {
             return Err(SendError::Full(token));
         }
-        self.calls.remove(token.key());
+        calls.remove(key);
         Ok(())
+    }
+
+    /// Forgets a call that its peer no longer waits for. If the rest of its batch waited for it alone, that leaves.
+    fn cancel<'b, S: Sink + ?Sized>(&mut self, key: CallKey, out: &mut S) -> Incoming<'b> {
+        let batch = self.calls.get_mut(key).and_then(|call| call.batch);
+        if batch.is_some_and(|batch| self.batches.settle(batch, out).is_err()) {
+            return Incoming::Blocked;
+        }
+        self.calls.remove(key);
+        Incoming::Cancelled(key)
     }
 
     fn request<'b, S: Sink + ?Sized>(
         &mut self,
         request: &Request<'b>,
         params: &Params<'b>,
+        batch: Option<BatchKey>,
         out: &mut S,
     ) -> Incoming<'b> {
-        let stop = match self.serve(request, params, out) {
+        let stop = match self.serve(request, params, batch, out) {
             Ok(incoming) => return incoming,
             Err(stop) => stop,
         };
@@ -290,6 +386,7 @@ impl ServerEngine {
         &mut self,
         request: &Request<'b>,
         params: &Params<'b>,
+        batch: Option<BatchKey>,
         out: &mut S,
     ) -> Result<Incoming<'b>, Stop> {
         let id = request.id;
@@ -307,6 +404,9 @@ impl ServerEngine {
             return Ok(Incoming::Handled);
         }
         let terms = era::admit(method, &params.meta, self.session)?;
+        if batch.is_some() && terms.version != ProtocolVersion::V2025_03_26 {
+            return Err(PeerFault::from(EnvelopeFault::Batch).into());
+        }
         match method {
             Some(Method::Ping) => write_result(out, id.raw(), |json| {
                 json.begin_object();
@@ -334,7 +434,7 @@ impl ServerEngine {
                 })?;
             }
             Some(Method::ToolsCall) => {
-                return self.call_tool(id, params, terms).map_err(Stop::from);
+                return self.call_tool(id, params, batch, terms).map_err(Stop::from);
             }
             Some(Method::Initialize | Method::Initialized | Method::Cancelled) | None => {
                 return Err(PeerFault::MethodNotFound.into());
@@ -347,6 +447,7 @@ impl ServerEngine {
         &mut self,
         id: RequestId<'b>,
         params: &Params<'b>,
+        batch: Option<BatchKey>,
         terms: Terms,
     ) -> Result<Incoming<'b>, PeerFault> {
         let name = params.name.and_then(RawJson::as_string);
@@ -372,7 +473,7 @@ impl ServerEngine {
         }
         let key = self
             .calls
-            .insert(id, progress_token, terms.version, &self.limits)?;
+            .insert(id, progress_token, terms.version, batch, &self.limits)?;
         Ok(Incoming::Call(ToolCall {
             token: ReplyToken(key),
             tool,
@@ -385,7 +486,7 @@ impl ServerEngine {
 
     /// Nothing here is ever answered (RPC-12).
     fn notification<'b>(
-        &mut self,
+        &self,
         notification: &Notification<'b>,
         params: &Params<'b>,
     ) -> Incoming<'b> {
@@ -401,10 +502,37 @@ impl ServerEngine {
         let key = id
             .and_then(RequestId::new)
             .and_then(|id| self.calls.find(id));
-        let Some(key) = key else {
-            return Incoming::Handled;
-        };
-        self.calls.remove(key);
-        Incoming::Cancelled(key)
+        key.map_or(Incoming::Handled, Incoming::Cancelled)
+    }
+}
+
+/// What a call is answered with.
+#[derive(Clone, Copy)]
+enum Answer<'a> {
+    Result(&'a CallToolResult<'a>),
+    Error(&'a ErrorObject<'a>),
+}
+
+impl Answer<'_> {
+    #[inline]
+    fn write<S: Sink + ?Sized>(
+        self,
+        catalog: &Catalog,
+        call: &Call,
+        out: &mut S,
+    ) -> Result<(), Full> {
+        match self {
+            Self::Result(result) => write_result(out, call.id(), |json| {
+                catalog.write_result(call.version, json, |json| result.write(call.version, json));
+            }),
+            Self::Error(error) => {
+                write_error(out, Some(call.id()), error.code, error.message, |json| {
+                    if let Some(data) = error.data {
+                        json.key("data");
+                        json.raw(data);
+                    }
+                })
+            }
+        }
     }
 }

@@ -68,8 +68,17 @@ pub enum PeerFault {
 pub enum EnvelopeFault {
     /// Not a JSON object.
     NotAnObject,
-    /// A JSON array: batches exist in 2025-03-26 only, and are not served.
+    /// A JSON array outside a session of 2025-03-26, the only revision with batches; or something in a batch that does
+    /// not belong there: another batch, or a request of another era.
     Batch,
+    /// A batch without messages.
+    EmptyBatch,
+    /// A batch of more messages than [`Limits::max_batch`](crate::Limits::max_batch).
+    #[non_exhaustive]
+    LongBatch {
+        /// The limit.
+        limit: usize,
+    },
     /// `jsonrpc` is missing or is not `"2.0"`.
     Version,
     /// A member occurs twice, so that two readers could see two messages.
@@ -169,7 +178,11 @@ impl fmt::Display for EnvelopeFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotAnObject => "a message is a JSON object",
-            Self::Batch => "batches are not served, send one message at a time",
+            Self::Batch => "no batch here, send one message at a time",
+            Self::EmptyBatch => "a batch holds at least one message",
+            Self::LongBatch { limit } => {
+                return write!(f, "a batch holds at most {limit} messages");
+            }
             Self::Version => "`jsonrpc` must be \"2.0\"",
             Self::Duplicate(member) => return write!(f, "`{member}` occurs twice"),
             Self::Id => "`id` must be a string or an integer of 64 bits, and not too long",

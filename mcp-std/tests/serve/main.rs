@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod arguments;
+mod batches;
 mod concurrency;
 mod fairness;
 mod lifetime;

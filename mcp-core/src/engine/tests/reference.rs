@@ -119,6 +119,7 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
                         prop_assert_eq!(code(&out), Some(-32603));
                     }
                     other @ (Incoming::Handled
+                    | Incoming::Batch(_)
                     | Incoming::Cancelled(_)
                     | Incoming::Rejected(_)
                     | Incoming::Blocked) => prop_assert!(false, "{:?}", other),
