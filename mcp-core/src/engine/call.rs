@@ -166,7 +166,7 @@ impl Calls {
             .as_mut()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn remove(&mut self, key: CallKey) -> Option<Call> {
         let slot = self
             .slots
