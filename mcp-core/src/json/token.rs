@@ -457,7 +457,12 @@ fn scan_name(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Error> 
 fn scan_name_text(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Error> {
     let end = marks.plain_end(bytes, at);
     match next_bytes(bytes, end) {
-        // Nearly always: no escapes, no whitespace.
+        // Nearly always: no escapes, no whitespace but one space after the colon.
+        Some([b'"', b':', b' ']) => Ok(Name {
+            end: end + 1,
+            value: skip_whitespace(bytes, end + 3),
+            escaped: false,
+        }),
         Some([b'"', b':', first]) if *first > b' ' => Ok(Name {
             end: end + 1,
             value: end + 2,
