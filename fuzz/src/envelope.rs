@@ -92,6 +92,7 @@ fn seen(parsed: &Result<Envelope<'_>, Malformed<'_>>) -> Reading {
                     code,
                     message,
                     data,
+                    ..
                 } => Reading::Error {
                     id,
                     code: code.value(),
@@ -304,6 +305,7 @@ fn write(envelope: &Envelope<'_>) -> Vec<u8> {
                     code,
                     message,
                     data,
+                    ..
                 },
                 id,
             ) => rpc::write_error(

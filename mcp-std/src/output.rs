@@ -27,7 +27,7 @@ impl ToolResult {
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
-            content: vec![ContentBlock::Text(text.into().into())],
+            content: vec![ContentBlock::text(text.into())],
             ..Self::default()
         }
     }

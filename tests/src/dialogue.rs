@@ -270,7 +270,7 @@ impl Player {
                     call.version.as_str()
                 ))
             }
-            other => return Err(format!("unexpected {other:?}")),
+            other @ (Incoming::Batch(_) | _) => return Err(format!("unexpected {other:?}")),
         })
     }
 
@@ -317,10 +317,7 @@ fn content(result: &Value) -> Result<Vec<ContentBlock<'_>>, String> {
             let text = |name: &str| block[name].as_str().ok_or("not a string");
             Ok(match text("type")? {
                 "text" => ContentBlock::text(text("text")?),
-                "audio" => ContentBlock::Audio {
-                    data: text("data")?.into(),
-                    mime_type: text("mimeType")?.into(),
-                },
+                "audio" => ContentBlock::audio(text("data")?, text("mimeType")?),
                 other => return Err(format!("no block of type {other} yet")),
             })
         })

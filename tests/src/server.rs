@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use mcp_core::engine::{CacheHint, Catalog};
+use mcp_core::engine::{CacheHint, CacheScope, Catalog};
 use mcp_core::json::RawJson;
 use mcp_core::model::{ClientCapabilities, Implementation, Tool};
 
@@ -48,7 +48,7 @@ fn offer(tools: &[Tool<'_>]) -> Arc<Catalog> {
         &server,
         Some("Use echo."),
         tools,
-        CacheHint::new(60_000, true),
+        CacheHint::new(60_000, CacheScope::Public),
     );
     Arc::new(catalog.expect("the catalog is valid"))
 }

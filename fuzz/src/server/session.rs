@@ -174,7 +174,8 @@ impl Session {
                     self.open.retain(|open| open.token.key() != key);
                     assert_eq!(calls.len() + self.open.len() + 1, known, "an unknown call");
                 }
-                _ => {}
+                Incoming::Handled | Incoming::Rejected(_) => {}
+                Incoming::Batch(_) | Incoming::Blocked | _ => panic!("{incoming:?} in a batch"),
             }
         }
         let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "batched");

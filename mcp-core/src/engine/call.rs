@@ -133,12 +133,15 @@ impl Calls {
             hash,
         };
         let index = self.free.pop().unwrap_or_else(|| {
+            // `max_in_flight` slots at most; whoever raises it beyond 2^32 runs out of memory first.
+            let index = self.slots.len() as u32;
+            // From the seed, so that a token of one engine does not fit a call of another.
+            let generation = self.hasher.hash_one(index) as u32;
             self.slots.push(Slot {
-                generation: 0,
+                generation,
                 call: None,
             });
-            // `max_in_flight` slots at most; whoever raises it beyond 2^32 runs out of memory first.
-            (self.slots.len() - 1) as u32
+            index
         });
         let slot = &mut self.slots[index as usize];
         slot.call = Some(call);
@@ -155,14 +158,6 @@ impl Calls {
         })
     }
 
-    pub(super) fn get(&self, key: CallKey) -> Option<&Call> {
-        self.slots
-            .get(key.index as usize)
-            .filter(|slot| slot.generation == key.generation)?
-            .call
-            .as_ref()
-    }
-
     pub(super) fn get_mut(&mut self, key: CallKey) -> Option<&mut Call> {
         self.slots
             .get_mut(key.index as usize)
@@ -171,7 +166,7 @@ impl Calls {
             .as_mut()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn remove(&mut self, key: CallKey) -> Option<Call> {
         let slot = self
             .slots

@@ -13,27 +13,34 @@ use hashbrown::HashTable;
 use crate::json::{JsonStr, Kind, Sink, Writer};
 use crate::model::{ClientCapabilities, Era, Implementation, ProtocolVersion, Tool, key};
 
-/// How long, and by whom, the lists and the discovery result may be cached (server, utilities, "Caching").
+/// How long, and for whom, the lists and the discovery result may be cached (server, utilities, "Caching").
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct CacheHint {
     /// For so many milliseconds; 0 means not at all.
     pub ttl_ms: u64,
-    /// Whether one user's copy may serve another (`public`); otherwise `private`.
-    pub shared: bool,
+    /// For whom.
+    pub scope: CacheScope,
+}
+
+/// Whom a cached result may serve.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum CacheScope {
+    /// Anyone.
+    Public,
+    /// Only those with the same authorization as the one who asked (CAC-08).
+    Private,
 }
 
 impl CacheHint {
-    /// Not at all, and by nobody else: what is always safe.
-    pub const NONE: Self = Self {
-        ttl_ms: 0,
-        shared: false,
-    };
+    /// Not at all, and for nobody else: what is always safe.
+    pub const NONE: Self = Self::new(0, CacheScope::Private);
 
     /// For so many milliseconds.
     #[must_use]
-    pub const fn new(ttl_ms: u64, shared: bool) -> Self {
-        Self { ttl_ms, shared }
+    pub const fn new(ttl_ms: u64, scope: CacheScope) -> Self {
+        Self { ttl_ms, scope }
     }
 }
 
@@ -47,9 +54,9 @@ pub struct Catalog {
     by_name: HashTable<u32>,
     hasher: FixedState,
     /// The array of tools, by version; revisions that see the same tools share one text.
-    pub(super) tool_lists: [Arc<str>; ProtocolVersion::ALL.len()],
+    pub(super) tool_lists: [Arc<str>; ProtocolVersion::TABLE.len()],
     /// `"serverInfo":…,"capabilities":…,"instructions":…` by version, for `initialize`.
-    handshakes: [Arc<str>; ProtocolVersion::ALL.len()],
+    handshakes: [Arc<str>; ProtocolVersion::TABLE.len()],
     /// `"resultType":"complete","_meta":…`: what every modern result has.
     complete: Box<str>,
     /// `"ttlMs":…,"cacheScope":…`.
@@ -138,7 +145,10 @@ impl Catalog {
                 json.key("ttlMs");
                 json.unsigned(cache.ttl_ms);
                 json.key("cacheScope");
-                json.string(if cache.shared { "public" } else { "private" });
+                json.string(match cache.scope {
+                    CacheScope::Public => "public",
+                    CacheScope::Private => "private",
+                });
             }),
             discovery: written(|json| {
                 json.key("supportedVersions");
@@ -236,7 +246,7 @@ pub(super) fn write_versions<S: Sink + ?Sized>(
     json: &mut Writer<'_, S>,
 ) {
     json.begin_array();
-    for version in ProtocolVersion::ALL {
+    for &version in ProtocolVersion::ALL {
         if which(version) {
             json.string(version.as_str());
         }
@@ -282,7 +292,7 @@ fn check(tool: &Tool<'_>) -> Result<(), CatalogError> {
     Ok(())
 }
 
-fn tool_lists(tools: &[Tool<'_>]) -> [Arc<str>; ProtocolVersion::ALL.len()] {
+fn tool_lists(tools: &[Tool<'_>]) -> [Arc<str>; ProtocolVersion::TABLE.len()] {
     let mut previous: Arc<str> = "".into();
     by_version(|version| {
         let list = written(|json| {
@@ -300,8 +310,8 @@ fn tool_lists(tools: &[Tool<'_>]) -> [Arc<str>; ProtocolVersion::ALL.len()] {
 }
 
 /// One value for each version, at its [`index`](ProtocolVersion::index).
-fn by_version<T>(mut value: impl FnMut(ProtocolVersion) -> T) -> [T; ProtocolVersion::ALL.len()] {
-    let mut oldest_first = ProtocolVersion::ALL;
+fn by_version<T>(mut value: impl FnMut(ProtocolVersion) -> T) -> [T; ProtocolVersion::TABLE.len()] {
+    let mut oldest_first = ProtocolVersion::TABLE;
     oldest_first.reverse();
     oldest_first.map(&mut value)
 }

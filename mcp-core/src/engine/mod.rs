@@ -12,7 +12,7 @@ use alloc::sync::Arc;
 
 pub use batch::Batch;
 pub use call::{CallKey, ReplyToken};
-pub use catalog::{CacheHint, Catalog, CatalogError};
+pub use catalog::{CacheHint, CacheScope, Catalog, CatalogError};
 
 use batch::{BatchKey, Batches};
 use call::{Call, Calls};
@@ -122,7 +122,7 @@ impl ServerEngine {
 
     /// What this server offers.
     #[must_use]
-    pub const fn catalog(&self) -> &Arc<Catalog> {
+    pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
@@ -136,12 +136,6 @@ impl ServerEngine {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.calls.len()
-    }
-
-    /// Whether the call of this key still wants its answer.
-    #[must_use]
-    pub fn is_in_flight(&self, key: CallKey) -> bool {
-        self.calls.get(key).is_some()
     }
 
     /// The version that `initialize` settled; `None` before that, and for peers that are modern throughout.
@@ -159,10 +153,8 @@ impl ServerEngine {
         if message.len() > self.limits.max_message {
             return self.too_long(out);
         }
-        match self.single(message, None, out) {
-            Incoming::Cancelled(key) => self.cancel(key, out),
-            incoming => incoming,
-        }
+        let incoming = self.single(message, None, out);
+        self.settle(incoming, out)
     }
 
     /// Takes the next message of a batch; `None` when there are no more. Until then no answer of the batch leaves.
@@ -186,14 +178,10 @@ impl ServerEngine {
             self.single(message.as_bytes(), Some(batch.key), answers)
         });
         self.batches = batches;
-        Some(match incoming {
-            Incoming::Call(call) => {
-                self.batches.expect(batch.key);
-                Incoming::Call(call)
-            }
-            Incoming::Cancelled(key) => self.cancel(key, out),
-            incoming => incoming,
-        })
+        if matches!(incoming, Incoming::Call(_)) {
+            self.batches.expect(batch.key);
+        }
+        Some(self.settle(incoming, out))
     }
 
     /// Reads and serves one message, alone or of a batch. A call that it cancels is still in the table.
@@ -352,14 +340,41 @@ impl ServerEngine {
         Ok(())
     }
 
-    /// Forgets a call that its peer no longer waits for. If the rest of its batch waited for it alone, that leaves.
-    fn cancel<'b, S: Sink + ?Sized>(&mut self, key: CallKey, out: &mut S) -> Incoming<'b> {
-        let batch = self.calls.get_mut(key).and_then(|call| call.batch);
-        if batch.is_some_and(|batch| self.batches.settle(batch, out).is_err()) {
-            return Incoming::Blocked;
+    /// Forgets the call that a message has cancelled, which is still in the table. If the rest of its batch waited for it
+    /// alone, that leaves now.
+    fn settle<'b, S: Sink + ?Sized>(
+        &mut self,
+        incoming: Incoming<'b>,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let Incoming::Cancelled(key) = incoming else {
+            return incoming;
+        };
+        match self.abandon(key, out) {
+            Err(SendError::Full(())) => Incoming::Blocked,
+            Ok(()) | Err(SendError::Stale) => Incoming::Cancelled(key),
+        }
+    }
+
+    /// Gives up a call: its peer has left, or whoever was to answer it has. It is not answered any more, and its token is
+    /// stale.
+    ///
+    /// # Errors
+    ///
+    /// The call is over; or the rest of its batch waited for it alone, and there is no room for that.
+    pub fn abandon<S: Sink + ?Sized>(
+        &mut self,
+        key: CallKey,
+        out: &mut S,
+    ) -> Result<(), SendError<()>> {
+        let call = self.calls.get_mut(key).ok_or(SendError::Stale)?;
+        if let Some(batch) = call.batch {
+            self.batches
+                .settle(batch, out)
+                .map_err(|Full| SendError::Full(()))?;
         }
         self.calls.remove(key);
-        Incoming::Cancelled(key)
+        Ok(())
     }
 
     fn request<'b, S: Sink + ?Sized>(

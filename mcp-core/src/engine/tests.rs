@@ -538,3 +538,29 @@ fn a_catalog_that_cannot_be_offered_is_refused() {
         assert!(refused.to_string().contains("`a`"), "it names the tool");
     }
 }
+
+/// Several engines in one process: a token answers the call it was made for, or none.
+#[test]
+fn a_token_of_another_engine_is_stale() {
+    let mut one = engine();
+    let mut other = ServerEngine::new(catalog(), Limits::DEFAULT, SEED + 1);
+    let (token, held) = (call(&mut one, "1"), call(&mut other, "1"));
+    assert_ne!(token.key(), held.key());
+    let mut out = Vec::new();
+    let sent = other.reply(token, &CallToolResult::new(&[]), &mut out);
+    assert_eq!((sent, out.len()), (Err(SendError::Stale), 0));
+    assert_eq!(other.in_flight(), 1);
+}
+
+#[test]
+fn a_call_can_be_given_up() {
+    let mut engine = engine();
+    let token = call(&mut engine, "1");
+    assert_eq!(engine.abandon(token.key(), &mut Vec::new()), Ok(()));
+    let mut out = Vec::new();
+    assert_eq!(engine.abandon(token.key(), &mut out), Err(SendError::Stale));
+    let sent = engine.reply(token, &CallToolResult::new(&[]), &mut out);
+    assert_eq!((sent, out.len()), (Err(SendError::Stale), 0));
+    // Its id is free again.
+    drop(call(&mut engine, "1"));
+}

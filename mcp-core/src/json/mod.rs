@@ -70,8 +70,8 @@ fn skip_whitespace_run(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// The `N` bytes at `at`, if there are so many: one check for all.
+/// The `N` bytes at `at`, if there are so many.
 #[inline(always)]
 fn next_bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..at + N)?.first_chunk()
+    bytes.get(at..)?.first_chunk()
 }

@@ -103,14 +103,15 @@ impl<'b> Number<'b> {
             None => (false, self.0),
         };
         // At most 19 digits cannot overflow; anything else, a point or an exponent included, takes the long way.
-        let short = match unsigned.len() {
-            ..20 => unsigned.bytes().try_fold(0, |value, byte| {
-                let digit = byte.wrapping_sub(b'0');
-                (digit < 10).then(|| value * 10 + u64::from(digit))
-            }),
-            _ => None,
-        };
-        Some((negative, short.or_else(|| scaled_integer(unsigned))?))
+        let mut value = 0;
+        for byte in unsigned.bytes() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 || unsigned.len() > 19 {
+                return Some((negative, scaled_integer(unsigned)?));
+            }
+            value = value * 10 + u64::from(digit);
+        }
+        Some((negative, value))
     }
 }
 

@@ -10,6 +10,7 @@ use super::number::Number;
 use super::skip_whitespace;
 use super::text::JsonStr;
 use super::token::Tokenizer;
+use crate::scan;
 
 /// The six kinds of JSON values (RFC 8259, section 3).
 #[expect(clippy::exhaustive_enums, reason = "the set is closed by the RFC")]
@@ -121,13 +122,9 @@ impl<'b> RawJson<'b> {
     /// The string, if it is one. Looks through it once for escape sequences.
     #[must_use]
     pub fn as_string(self) -> Option<JsonStr<'b>> {
-        /// Below this a call costs more than the search.
-        const SHORT: usize = 32;
         let text = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        let escaped = match text.len() {
-            ..SHORT => text.bytes().any(|byte| byte == b'\\'),
-            _ => memchr::memchr(b'\\', text.as_bytes()).is_some(),
-        };
+        // A backslash is all that can end a run in checked text.
+        let escaped = scan::string_run(text.as_bytes()).len < text.len();
         Some(JsonStr::new(text, escaped))
     }
 

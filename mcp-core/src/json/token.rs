@@ -141,36 +141,47 @@ impl<'b> Tokenizer<'b> {
     #[inline(always)]
     pub fn next_member(&mut self) -> Result<Option<JsonStr<'b>>, Error> {
         match self.plain_member() {
-            Some(name) => Ok(name),
+            None if self.at_plain_end() => {
+                self.leave(self.at + 1);
+                Ok(None)
+            }
             None => self.any_member(),
+            name => Ok(name),
         }
+    }
+
+    /// Whether an object ends just here.
+    #[inline(always)]
+    fn at_plain_end(&self) -> bool {
+        self.bytes.get(self.at) == Some(&b'}')
+            && self.due != Due::Value
+            && self.due != Due::Nothing
+            && self.open.is_object()
     }
 
     /// [`next_member`](Self::next_member) of text as nearly all is: without whitespace and without escapes in names.
     /// `None`, and nothing done, if it is something else.
     #[inline(always)]
-    fn plain_member(&mut self) -> Option<Option<JsonStr<'b>>> {
+    fn plain_member(&mut self) -> Option<JsonStr<'b>> {
         if !self.open.is_object() {
             return None;
         }
-        let start = match self.due {
-            Due::Next if next_bytes(self.bytes, self.at) == Some(b",\"") => self.at + 2,
-            Due::First if self.bytes.get(self.at) == Some(&b'"') => self.at + 1,
-            Due::First | Due::Next if self.bytes.get(self.at) == Some(&b'}') => {
-                self.leave(self.at + 1);
-                return Some(None);
-            }
-            Due::First | Due::Next | Due::Value | Due::Nothing => return None,
+        let bytes = self.text.as_bytes();
+        let start = if self.due == Due::Next && next_bytes(bytes, self.at) == Some(b",\"") {
+            self.at + 2
+        } else if self.due == Due::First && bytes.get(self.at) == Some(&b'"') {
+            self.at + 1
+        } else {
+            return None;
         };
         let end = self.marks.plain_end(self.bytes, start);
-        match next_bytes(self.bytes, end) {
-            Some([b'"', b':', first]) if *first > b' ' => {}
-            Some(_) | None => return None,
+        if next_bytes(bytes, end) != Some(b"\":") {
+            return None;
         }
         let raw = slice(self.text, start, end)?;
         self.at = end + 2;
         self.due = Due::Value;
-        Some(Some(JsonStr::new(raw, false)))
+        Some(JsonStr::new(raw, false))
     }
 
     #[inline(never)]
@@ -264,11 +275,12 @@ impl<'b> Tokenizer<'b> {
     /// [`value`](Self::value) of a string without escapes. `None`, and nothing done, if it is something else.
     #[inline(always)]
     fn plain_string(&mut self) -> Option<RawJson<'b>> {
-        if self.due != Due::Value || self.bytes.get(self.at) != Some(&b'"') {
+        let bytes = self.text.as_bytes();
+        if self.due != Due::Value || bytes.get(self.at) != Some(&b'"') {
             return None;
         }
         let end = self.marks.plain_end(self.bytes, self.at + 1);
-        if self.bytes.get(end) != Some(&b'"') {
+        if bytes.get(end) != Some(&b'"') {
             return None;
         }
         let text = slice(self.text, self.at, end + 1)?;
@@ -287,7 +299,7 @@ impl<'b> Tokenizer<'b> {
             Ok(end) => end,
             Err(error) => return Err(self.fault(error)),
         };
-        match self.text.get(start..end) {
+        match slice(self.text, start, end) {
             Some(text) => {
                 self.at = end;
                 self.due = Due::Next;
@@ -312,7 +324,7 @@ impl<'b> Tokenizer<'b> {
         while let Some(name) = self.next_member()? {
             member(self, name)?;
         }
-        match self.text.get(start..self.at) {
+        match slice(self.text, start, self.at) {
             Some(text) => Ok(RawJson::new(text)),
             None => Err(self.bad_utf8()),
         }

@@ -10,8 +10,13 @@ use crate::json::{RawJson, Sink, Writer};
 #[non_exhaustive]
 pub enum ContentBlock<'a> {
     /// Text.
-    Text(Cow<'a, str>),
+    #[non_exhaustive]
+    Text {
+        /// The text.
+        text: Cow<'a, str>,
+    },
     /// A picture.
+    #[non_exhaustive]
     Image {
         /// The picture in standard base64 with padding.
         data: Cow<'a, str>,
@@ -19,6 +24,7 @@ pub enum ContentBlock<'a> {
         mime_type: Cow<'a, str>,
     },
     /// Sound. 2024-11-05 does not have it: its peers are told so in a text block.
+    #[non_exhaustive]
     Audio {
         /// The sound in standard base64 with padding.
         data: Cow<'a, str>,
@@ -32,7 +38,23 @@ pub enum ContentBlock<'a> {
 impl<'a> ContentBlock<'a> {
     /// A text block.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::Text(text.into())
+        Self::Text { text: text.into() }
+    }
+
+    /// A picture: standard base64 with padding, and a type such as `image/png`.
+    pub fn image(data: impl Into<Cow<'a, str>>, mime_type: impl Into<Cow<'a, str>>) -> Self {
+        Self::Image {
+            data: data.into(),
+            mime_type: mime_type.into(),
+        }
+    }
+
+    /// Sound: standard base64 with padding, and a type such as `audio/wav`.
+    pub fn audio(data: impl Into<Cow<'a, str>>, mime_type: impl Into<Cow<'a, str>>) -> Self {
+        Self::Audio {
+            data: data.into(),
+            mime_type: mime_type.into(),
+        }
     }
 
     pub(crate) fn write<S: Sink + ?Sized>(
@@ -41,7 +63,7 @@ impl<'a> ContentBlock<'a> {
         json: &mut Writer<'_, S>,
     ) {
         match self {
-            Self::Text(text) => write_text(text, json),
+            Self::Text { text } => write_text(text, json),
             Self::Image { data, mime_type } => write_media("image", data, mime_type, json),
             // TYP-08: what the peer's revision does not have is not sent to it.
             Self::Audio { .. } if version == ProtocolVersion::V2024_11_05 => {

@@ -88,12 +88,12 @@ impl<'b> ReadParams<'b> for Params<'b> {
 /// Which members of an object were seen, one bit for each, null or not; and the first thing wrong with them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Once {
-    seen: u8,
+    seen: u16,
     fault: Option<PeerFault>,
 }
 
 impl Once {
-    pub(super) fn see(&mut self, bit: u8, name: &'static str) {
+    pub(super) fn see(&mut self, bit: u16, name: &'static str) {
         if self.seen & bit != 0 {
             self.fault(EnvelopeFault::Duplicate(name).into());
         }

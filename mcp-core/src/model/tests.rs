@@ -26,12 +26,12 @@ fn written(write: impl FnOnce(&mut Writer<'_, Vec<u8>>)) -> Value {
 }
 
 fn oldest_first() -> impl Iterator<Item = ProtocolVersion> {
-    ProtocolVersion::ALL.into_iter().rev()
+    ProtocolVersion::ALL.iter().copied().rev()
 }
 
 #[test]
 fn versions_are_known_names() {
-    for version in ProtocolVersion::ALL {
+    for &version in ProtocolVersion::ALL {
         assert_eq!(ProtocolVersion::parse(version.as_str()), Some(version));
     }
     for unknown in ["", "2024-11-06", "2026-07-28 ", "2027-01-01", "latest"] {
@@ -196,7 +196,7 @@ fn a_tool_has_what_its_revision_has() {
     }
     // What is not there is left out, not null; hints left alone are the specification's defaults.
     let bare = Tool::new("t", raw(r#"{ "type" : "object" }"#));
-    for version in ProtocolVersion::ALL {
+    for &version in ProtocolVersion::ALL {
         assert_eq!(
             written(|json| bare.write(version, json)),
             json!({"name": "t", "inputSchema": {"type": "object"}})
@@ -216,7 +216,7 @@ fn output_schemas_of_other_roots_are_modern() {
     ] {
         let mut tool = Tool::new("t", raw(r#"{"type":"object"}"#));
         tool.output_schema = Some(raw(schema));
-        for version in ProtocolVersion::ALL {
+        for &version in ProtocolVersion::ALL {
             let tool = written(|json| tool.write(version, json));
             assert_eq!(
                 tool.get("outputSchema").is_some(),
@@ -241,7 +241,7 @@ fn structured_content_by_revision() {
     let content = [ContentBlock::text("x")];
     let base = CallToolResult::new(&content);
     let text = json!([{"type": "text", "text": "x"}]);
-    for version in ProtocolVersion::ALL {
+    for &version in ProtocolVersion::ALL {
         assert_eq!(result(&base, version), json!({"content": text}));
         assert_eq!(
             result(&base.failed(true), version),
@@ -256,7 +256,7 @@ fn structured_content_by_revision() {
         ("0", V2026_07_28),
         (r#""s""#, V2026_07_28),
     ] {
-        for version in ProtocolVersion::ALL {
+        for &version in ProtocolVersion::ALL {
             let mut expected = json!({"content": text});
             if version >= from {
                 expected["structuredContent"] = serde_json::from_str(structured).expect(structured);
@@ -277,17 +277,11 @@ fn content_blocks_by_revision() {
     let media = |kind| json!({"type": kind, "data": "AAAA", "mimeType": "m/t"});
     let blocks = [
         ContentBlock::text("a\u{0}\n\"é"),
-        ContentBlock::Image {
-            data: "AAAA".into(),
-            mime_type: "m/t".into(),
-        },
-        ContentBlock::Audio {
-            data: "AAAA".into(),
-            mime_type: "m/t".into(),
-        },
+        ContentBlock::image("AAAA", "m/t"),
+        ContentBlock::audio("AAAA", "m/t"),
         ContentBlock::Raw(raw(r#"{"type":"hologram","data":{"x":1.0}}"#)),
     ];
-    for version in ProtocolVersion::ALL {
+    for &version in ProtocolVersion::ALL {
         let written = result(&CallToolResult::new(&blocks), version);
         let content = written["content"].as_array().expect("an array");
         assert_eq!(content[0], json!({"type": "text", "text": "a\u{0}\n\"é"}));
@@ -305,7 +299,7 @@ fn content_blocks_by_revision() {
 #[test]
 fn progress_by_revision() {
     let progress = Progress::new(0.5).of(2.0).saying("half");
-    for version in ProtocolVersion::ALL {
+    for &version in ProtocolVersion::ALL {
         let mut expected = json!({"progressToken": "t", "progress": 0.5, "total": 2});
         if version >= V2025_03_26 {
             expected["message"] = json!("half");
@@ -330,7 +324,7 @@ fn progress_by_revision() {
 fn an_implementation_has_a_title_since_2025_06_18() {
     let mut named = Implementation::new("n", "1");
     named.title = Some("N");
-    for version in ProtocolVersion::ALL {
+    for &version in ProtocolVersion::ALL {
         let mut expected = json!({"name": "n", "version": "1"});
         if version >= V2025_06_18 {
             expected["title"] = json!("N");

@@ -31,7 +31,9 @@ pub enum Era {
 
 impl ProtocolVersion {
     /// All of them, newest first.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: &'static [Self] = &Self::TABLE;
+
+    pub(crate) const TABLE: [Self; 5] = [
         Self::V2026_07_28,
         Self::V2025_11_25,
         Self::V2025_06_18,
@@ -49,7 +51,7 @@ impl ProtocolVersion {
     /// The version of this name, if it is a known one.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL
+        Self::TABLE
             .into_iter()
             .find(|version| version.as_str() == name)
     }

@@ -56,6 +56,7 @@ pub enum Outcome<'b> {
     /// The `result`.
     Result(RawJson<'b>),
     /// The `error`.
+    #[non_exhaustive]
     Error {
         /// What kind of error.
         code: ErrorCode,

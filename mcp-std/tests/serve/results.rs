@@ -29,10 +29,7 @@ fn server() -> Server {
         })
         .tool("nothing", "", nothing)
         .tool("blocks", "", || async {
-            vec![
-                ContentBlock::Text("one".into()),
-                ContentBlock::Text("two\n".into()),
-            ]
+            vec![ContentBlock::text("one"), ContentBlock::text("two\n")]
         })
         .tool("not json", "", || async {
             let mut result = ToolResult::text("see the structure");
@@ -223,7 +220,7 @@ fn what_can_be_a_result() {
     let text = ToolResult::text("t");
     assert_eq!("t".into_tool_result(), text);
     assert_eq!("t".to_owned().into_tool_result(), text);
-    assert_eq!(ContentBlock::Text("t".into()).into_tool_result(), text);
+    assert_eq!(ContentBlock::text("t").into_tool_result(), text);
     assert_eq!(Ok::<_, &str>("t").into_tool_result(), text);
     assert_eq!(Err::<(), _>("t").into_tool_result(), ToolResult::error("t"));
 }

@@ -18,7 +18,7 @@ pub(super) fn admit(method: Option<Method>, meta: &RequestMeta<'_>) -> Result<Te
             field: VERSION,
             expected: "a string",
         })?;
-    let version = ProtocolVersion::ALL
+    let version = ProtocolVersion::TABLE
         .into_iter()
         .take_while(|version| version.era() == Era::Modern)
         .find(|version| named.is_text(version.as_str()))
