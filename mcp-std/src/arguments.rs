@@ -35,10 +35,16 @@ fn with_plain_integers(arguments: RawJson<'_>) -> Vec<u8> {
 /// Recursion is bounded by the depth that the engine accepts.
 fn write_plain(value: RawJson<'_>, json: &mut Writer<'_, Vec<u8>>) {
     match value.kind() {
-        Kind::Number => match value.as_number().and_then(|number| number.as_i64()) {
-            Some(integer) => json.integer(integer),
-            None => json.raw(value),
-        },
+        Kind::Number => {
+            let number = value.as_number();
+            if let Some(integer) = number.and_then(|number| number.as_i64()) {
+                json.integer(integer);
+            } else if let Some(integer) = number.and_then(|number| number.as_u64()) {
+                json.unsigned(integer);
+            } else {
+                json.raw(value);
+            }
+        }
         Kind::Array => {
             json.begin_array();
             value

@@ -1,10 +1,8 @@
 //! One peer being served: the engine, and the handlers of its calls.
 
-use core::panic::AssertUnwindSafe;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::collections::VecDeque;
-use std::panic::catch_unwind;
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
@@ -20,6 +18,7 @@ use mcp_io::{Protocol, Tasks};
 use crate::context::{Note, ToolContext};
 use crate::entropy;
 use crate::output::ToolResult;
+use crate::panic::contain;
 use crate::server::Offer;
 use crate::tool::{Finished, Sharing, Started};
 
@@ -107,7 +106,7 @@ impl<S: Sharing> Connection<S> {
             Incoming::Rejected(fault) => {
                 if let Some(report) = &self.offer.on_fault {
                     // The peer chooses when this runs: a panic in it is not to end the connection.
-                    let _ = catch_unwind(AssertUnwindSafe(|| report(&fault)));
+                    let _ = contain(|| report(&fault));
                 }
             }
             // A `Vec` is never full.
@@ -172,7 +171,7 @@ impl<S: Sharing> Connection<S> {
         };
         let start = &self.offer.tools[tool];
         // Decoding the arguments runs code of the tool's author as well.
-        let started = catch_unwind(AssertUnwindSafe(|| start(context, arguments)));
+        let started = contain(|| start(context, arguments));
         let (data, finished) = match started {
             Err(panic) => ((token, tool), Err(panic)),
             Ok(Started::Done(result)) => ((token, tool), Ok(result)),
@@ -272,7 +271,7 @@ impl<S: Sharing> Drop for Connection<S> {
 
 /// What a handler does when it is dropped is its own business; the others go on.
 fn drop_handler<F: ?Sized>(future: Pin<Box<F>>) {
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+    let _ = contain(|| drop(future));
 }
 
 fn length(arguments: &Option<Box<str>>) -> usize {

@@ -76,6 +76,7 @@ mod connection;
 mod context;
 mod entropy;
 mod output;
+mod panic;
 mod server;
 mod tool;
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::arguments;
 use crate::context::ToolContext;
 use crate::output::{IntoToolResult, ToolResult};
+use crate::panic::{Panicked, contain, discard};
 
 /// Whether a server's handlers may move between threads: [`Shared`] ones may, [`Local`] ones need not.
 pub trait Sharing: sealed::Sealed + Sized + 'static {
@@ -53,8 +54,8 @@ mod sealed {
     impl Sealed for super::Local {}
 }
 
-/// What a handler ended with; the error is the payload of a panic.
-pub(crate) type Finished = std::thread::Result<ToolResult>;
+/// What a handler ended with.
+pub(crate) type Finished = Result<ToolResult, Panicked>;
 
 /// What starting a handler gives.
 #[doc(hidden)]
@@ -298,12 +299,13 @@ fn run<M, H: Handler<M>>(
     context: ToolContext,
     args: H::Args,
 ) -> impl Future<Output = Finished> + use<M, H> {
-    let called = std::panic::catch_unwind(AssertUnwindSafe(|| handler.call(context, args)));
+    let called = contain(|| handler.call(context, args));
     async move {
         let future = called?;
         AssertUnwindSafe(async { future.await.into_tool_result() })
             .catch_unwind()
             .await
+            .map_err(discard)
     }
 }
 

@@ -54,6 +54,12 @@ fn server() -> Server {
                 panic!("in the first poll");
             }
         })
+        .tool("payload", "", || async {
+            if true {
+                // What it panics with panics as well.
+                std::panic::panic_any(PanicOnDrop);
+            }
+        })
         .tool("later", "", || async {
             yield_now().await;
             if true {
@@ -86,6 +92,7 @@ fn a_panic_is_an_internal_error_of_that_call() {
         for tool in [
             "call",
             "poll",
+            "payload",
             "later",
             "decode",
             "result",
