@@ -51,6 +51,11 @@ impl Input {
         &self.bytes[self.start..self.end]
     }
 
+    /// Whether there is as much as any message needs.
+    pub(crate) fn is_full(&self) -> bool {
+        self.end - self.start >= self.window
+    }
+
     pub(crate) fn consume(&mut self, count: usize) {
         debug_assert!(
             count <= self.end - self.start,

@@ -61,9 +61,10 @@ impl<R: AsyncRead> Source for R {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
-    /// After the input has ended, requests in flight may take this long to be answered. Default: 5 seconds.
+    /// After the input has ended, requests in flight may take this long to be answered; and as long as all are answered and
+    /// the peer still reads, this long without reading anything. Default: 5 seconds.
     pub grace: Duration,
-    /// While more than this many bytes wait to be written, no input is read and no handler is polled: a peer that does
+    /// While more than this many bytes wait to be written, no input is taken and no handler is polled: a peer that does
     /// not read is not served. Default: 1 MiB.
     pub high_water: usize,
 }
@@ -83,7 +84,7 @@ impl Default for Options {
 pub enum End {
     /// The input ended, and all that was in flight has been answered.
     Complete,
-    /// The input ended, and something in flight was not answered within [`Options::grace`].
+    /// The input ended, and within [`Options::grace`] something in flight was not answered, or not read by the peer.
     GraceExpired,
     /// The peer has closed its end and reads no more: whatever was in flight was given up.
     Closed,
@@ -136,8 +137,8 @@ struct Turn<'p, P> {
 }
 
 /// ```text
-///  Open --end of input--> Draining --nothing in flight, all written--> done
-///                                  \--grace is over----------------> done
+///  Open --end of input--> Draining --all taken, nothing in flight, all written--> done
+///                                  \--no progress for the grace period----------> done
 /// ```
 enum Stage {
     Open,
@@ -158,26 +159,15 @@ impl<P: Protocol> Turn<'_, P> {
         let mut budget = BUDGET;
         loop {
             let idle = self.poll_handlers(cx);
-            let full = self.output.len() >= self.options.high_water;
+            let before = self.output.len();
             let written = self.output.poll_write(writer.as_mut(), cx)?.is_ready();
+            let moved = self.output.len() < before;
             self.output.compact();
+            let full = before >= self.options.high_water;
             if full && written {
                 // The protocol stopped for want of room and goes on in the next turn: a handler that never runs out of
                 // things to say keeps neither the input nor the executor waiting.
                 cx.waker().wake_by_ref();
-            }
-            if let Stage::Draining(timer) = &mut self.stage {
-                if idle && written {
-                    return Poll::Ready(Ok(End::Complete));
-                }
-                if Pin::new(timer).poll(cx).is_ready() {
-                    return Poll::Ready(Ok(End::GraceExpired));
-                }
-                return Poll::Pending;
-            }
-            if self.output.len() >= self.options.high_water {
-                // The writer is pending, so it wakes this task.
-                return Poll::Pending;
             }
             if self.take(&mut budget) {
                 continue;
@@ -187,9 +177,28 @@ impl<P: Protocol> Turn<'_, P> {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
+            let room = self.output.len() < self.options.high_water;
+            if let Stage::Draining(timer) = &mut self.stage {
+                if idle && written {
+                    return Poll::Ready(Ok(End::Complete));
+                }
+                if idle && moved {
+                    // All is answered, and the peer reads: it is given its time.
+                    timer.set_after(self.options.grace);
+                }
+                if Pin::new(timer).poll(cx).is_ready() {
+                    return Poll::Ready(Ok(End::GraceExpired));
+                }
+                return Poll::Pending;
+            }
+            // While the output is full, input is read ahead as far as a message may need, and not taken: so the end of the
+            // input is noticed though the peer does not read. The writer is pending then, and wakes this task.
+            if !room && self.input.is_full() {
+                return Poll::Pending;
+            }
             match self.input.poll_fill(reader.as_mut(), cx, idle && written)? {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(0) => self.end_input(),
+                Poll::Ready(0) => self.stage = Stage::Draining(Timer::after(self.options.grace)),
                 Poll::Ready(_) => {}
             }
         }
@@ -209,26 +218,16 @@ impl<P: Protocol> Turn<'_, P> {
     fn take(&mut self, budget: &mut usize) -> bool {
         let mut took = false;
         while *budget > 0 && self.output.len() < self.options.high_water {
-            let Some(consumed) = self
-                .protocol
-                .receive(self.input.unconsumed(), &mut self.output.bytes)
-            else {
-                break;
+            let (input, out) = (self.input.unconsumed(), &mut self.output.bytes);
+            let consumed = match self.stage {
+                Stage::Open => self.protocol.receive(input, out),
+                Stage::Draining(_) => self.protocol.finish(input, out),
             };
+            let Some(consumed) = consumed else { break };
             self.input.consume(consumed);
             *budget -= 1;
             took = true;
         }
         took
-    }
-
-    fn end_input(&mut self) {
-        while let Some(consumed) = self
-            .protocol
-            .finish(self.input.unconsumed(), &mut self.output.bytes)
-        {
-            self.input.consume(consumed);
-        }
-        self.stage = Stage::Draining(Timer::after(self.options.grace));
     }
 }

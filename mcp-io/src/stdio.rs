@@ -100,7 +100,7 @@ impl AsyncWrite for Stdout {
 #[cfg(unix)]
 mod unix {
     use std::fs::File;
-    use std::io::{self, Read};
+    use std::io::{self, IsTerminal, Read};
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::pin::Pin;
     use std::task::{Context, Poll, ready};
@@ -136,7 +136,17 @@ mod unix {
             if self.ended {
                 return Ok(0);
             }
-            let count = self.file.read(buf)?;
+            let count = match self.file.read(buf) {
+                Ok(count) => count,
+                // A terminal whose other side is gone.
+                Err(error)
+                    if Errno::from_io_error(&error) == Some(Errno::IO)
+                        && self.file.is_terminal() =>
+                {
+                    0
+                }
+                Err(error) => return Err(error),
+            };
             // Read into no room, as happens when the buffer ahead is full, it says the same and means nothing.
             self.ended = count == 0 && !buf.is_empty();
             Ok(count)

@@ -181,7 +181,9 @@ impl Ready {
             Some(known) => known.clone_from(driver),
             none => *none = Some(driver.clone()),
         }
-        if !state.woken.is_empty() {
+        let woken = !state.woken.is_empty();
+        drop(state);
+        if woken {
             driver.wake_by_ref();
         }
     }

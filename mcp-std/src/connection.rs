@@ -210,7 +210,11 @@ impl<S: Sharing> Connection<S> {
     fn reply(&mut self, token: ReplyToken, result: &ToolResult, out: &mut Vec<u8>) {
         // Either way a stale token is a call cancelled while its handler ended: nobody waits for it.
         let Some(borrowed) = result.borrowed() else {
-            self.fail(token, "The tool's structured content is not JSON", out);
+            self.fail(
+                token,
+                "The tool's structured content is not JSON, or nests deeper than 512",
+                out,
+            );
             return;
         };
         let _ = self.stdio.reply(token, &borrowed, out);

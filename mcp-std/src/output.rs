@@ -2,7 +2,7 @@
 
 use core::fmt::Display;
 
-use mcp_core::json::RawJson;
+use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::model::{CallToolResult, ContentBlock};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,11 +41,13 @@ impl ToolResult {
         }
     }
 
-    /// As the engine takes it. `None`: the structured content is not JSON.
+    /// As the engine takes it. `None`: the structured content is not JSON, or nests deeper than [`MAX_DEPTH`].
     pub(crate) fn borrowed(&self) -> Option<CallToolResult<'_>> {
         let result = CallToolResult::new(&self.content).failed(self.is_error);
         Some(match &self.structured_content {
-            Some(text) => result.structured(RawJson::parse(text.as_bytes()).ok()?),
+            Some(text) => {
+                result.structured(RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok()?)
+            }
             None => result,
         })
     }

@@ -25,7 +25,10 @@ pub(super) fn refuse<S: Sink + ?Sized>(
             None
         }
     });
-    let message = name.map_or_else(|| fault.to_string(), |name| quoting(&fault, name));
+    let message = name.map_or_else(
+        || fault.to_string(),
+        |name| format!("{fault}: {}", shown(name)),
+    );
     write_error(out, id.map(|id| id.raw()), fault.code(), &message, |json| {
         if fault == PeerFault::UnsupportedVersion {
             write_unsupported(
@@ -48,7 +51,7 @@ pub(super) fn refuse<S: Sink + ?Sized>(
 fn write_unsupported<S: Sink + ?Sized>(requested: Option<RawJson<'_>>, json: &mut Writer<'_, S>) {
     let requested = requested
         .and_then(RawJson::as_string)
-        .map(JsonStr::decode)
+        .map(shown)
         .unwrap_or_default();
     let legacy = ProtocolVersion::parse(&requested).is_some();
     json.key("data");
@@ -60,16 +63,13 @@ fn write_unsupported<S: Sink + ?Sized>(requested: Option<RawJson<'_>>, json: &mu
     json.end_object();
 }
 
-/// The fault and the name it is about, which is the peer's and so may be of any length.
-fn quoting(fault: &PeerFault, name: JsonStr<'_>) -> String {
+/// What a peer has sent, which may be of any length, cut to what a message has room for.
+fn shown(text: JsonStr<'_>) -> String {
     const SHOWN: usize = 128;
-    let more = if name.chars().nth(SHOWN).is_some() {
-        "…"
-    } else {
-        ""
-    };
-    format!(
-        "{fault}: {}{more}",
-        name.chars().take(SHOWN).collect::<String>()
-    )
+    let mut chars = text.chars();
+    let mut shown: String = chars.by_ref().take(SHOWN).collect();
+    if chars.next().is_some() {
+        shown.push('…');
+    }
+    shown
 }

@@ -14,7 +14,7 @@ use crate::model::{ClientCapabilities, Era, ProtocolVersion};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PeerFault {
-    /// The text is not JSON.
+    /// The text is not JSON, or nests too deep.
     Json(json::Error),
     /// The message is longer than the limit and was discarded.
     #[non_exhaustive]
@@ -102,6 +102,11 @@ impl PeerFault {
     #[must_use]
     pub const fn code(self) -> ErrorCode {
         match self {
+            // That is JSON, for all we know.
+            Self::Json(json::Error {
+                kind: json::ErrorKind::TooDeep,
+                ..
+            }) => ErrorCode::INVALID_REQUEST,
             Self::Json(_) => ErrorCode::PARSE_ERROR,
             Self::TooLong { .. }
             | Self::Envelope(_)
@@ -127,6 +132,9 @@ impl PeerFault {
 impl fmt::Display for PeerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Json(error) if error.kind == json::ErrorKind::TooDeep => {
+                write!(f, "Invalid request: {error}")
+            }
             Self::Json(error) => write!(f, "Parse error: {error}"),
             Self::TooLong { limit } => {
                 write!(f, "Message longer than {limit} bytes, discarded")
@@ -185,7 +193,9 @@ impl fmt::Display for EnvelopeFault {
             }
             Self::Version => "`jsonrpc` must be \"2.0\"",
             Self::Duplicate(member) => return write!(f, "`{member}` occurs twice"),
-            Self::Id => "`id` must be a string or an integer of 64 bits, and not too long",
+            Self::Id => {
+                "`id` must be a string of Unicode or an integer of 64 bits, and not too long"
+            }
             Self::Method => "`method` must be a string",
             Self::Params => "`params` must be an object",
             Self::Error => {

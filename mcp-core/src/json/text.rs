@@ -132,6 +132,22 @@ impl<'b> JsonStr<'b> {
         }
     }
 
+    /// Whether the string is Unicode text: no escape in it is half of a surrogate pair (RFC 8259, section 8.2). Two
+    /// strings that are not may decode to the same text.
+    #[must_use]
+    pub fn is_unicode(self) -> bool {
+        let mut rest = if self.escaped { self.raw } else { "" };
+        while let Some((_, escape)) = rest.split_once('\\') {
+            let (decoded, after) = decode_escape(escape);
+            let digits = escape.get(1..5).unwrap_or_default();
+            if decoded == char::REPLACEMENT_CHARACTER && !digits.eq_ignore_ascii_case("fffd") {
+                return false;
+            }
+            rest = after;
+        }
+        true
+    }
+
     #[cold]
     fn decodes_to(self, other: &str) -> bool {
         // Every escape sequence is longer than what it stands for.

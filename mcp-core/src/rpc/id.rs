@@ -8,7 +8,7 @@ use crate::json::{JsonStr, Kind, RawJson};
 ///
 /// It is echoed in the very text it came in (RPC-07). Two ids are equal if their type and value are: `1` equals `1.0`
 /// and `"a"` equals `"\u0061"`, but `1` is not `"1"`. Integers reach from -2^63 to 2^63-1; a number outside is refused
-/// rather than taken for another one.
+/// rather than taken for another one, and so is a string that is not Unicode.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestId<'b> {
     raw: RawJson<'b>,
@@ -22,12 +22,12 @@ enum Value<'b> {
 }
 
 impl<'b> RequestId<'b> {
-    /// Reads an id; `None` if the value is neither a string nor an integer of 64 bits.
+    /// Reads an id; `None` if the value is neither a string of Unicode nor an integer of 64 bits.
     #[must_use]
     pub fn new(raw: RawJson<'b>) -> Option<Self> {
         let value = match raw.kind() {
             Kind::Number => Value::Integer(raw.as_number()?.as_i64()?),
-            Kind::String => Value::String(raw.as_string()?),
+            Kind::String => Value::String(raw.as_string().filter(|text| text.is_unicode())?),
             Kind::Null | Kind::Bool | Kind::Array | Kind::Object => return None,
         };
         Some(Self { raw, value })

@@ -604,3 +604,14 @@ proptest! {
         prop_assert!(Envelope::parse(written, &Limits::DEFAULT).is_ok());
     }
 }
+
+/// ID-04: strings that are not Unicode decode alike, so they cannot be told apart as ids.
+#[test]
+fn an_id_is_unicode() {
+    for good in [r#""\ud83d\ude00""#, r#""\ufffd""#] {
+        assert!(RequestId::new(RawJson::parse(good.as_bytes()).expect(good)).is_some());
+    }
+    for bad in [r#""\ud800""#, r#""a\udfff""#] {
+        assert!(RequestId::new(RawJson::parse(bad.as_bytes()).expect(bad)).is_none());
+    }
+}

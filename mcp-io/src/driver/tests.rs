@@ -374,6 +374,63 @@ fn the_grace_period_bounds_handlers_writes_and_flushes() {
     }
 }
 
+/// STD-14: the end is noticed behind an output that nobody reads, and what came before it is still taken.
+#[test]
+fn the_end_of_the_input_is_noticed_while_the_output_is_full() {
+    let options = Options {
+        high_water: 10,
+        grace: Duration::from_millis(20),
+    };
+    let lines = "0123456789\n".repeat(5);
+    let end = run_in_time(
+        &mut Reader::whole(&lines),
+        &mut Writer::new(&[], Does::Sleep),
+        options,
+    );
+    assert!(matches!(end, Ok(End::GraceExpired)), "{end:?}");
+    let mut writer = Writer::new(&[Does::Wait; 10], Does::Move(3));
+    let end = run_in_time(&mut Reader::whole(&lines), &mut writer, options);
+    assert!(matches!(end, Ok(End::Complete)), "{end:?}");
+    assert_eq!(writer.text(), lines);
+}
+
+/// A peer that reads slowly is not a peer that has left: the grace period counts from what it read last.
+#[test]
+fn a_slow_peer_gets_all_its_answers() {
+    let options = Options {
+        grace: Duration::from_millis(60),
+        ..Options::default()
+    };
+    struct Slow(Vec<u8>, Option<Timer>);
+    impl AsyncWrite for Slow {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            let timer = self
+                .1
+                .get_or_insert_with(|| Timer::after(Duration::from_millis(20)));
+            std::task::ready!(Pin::new(timer).poll(cx));
+            self.1 = None;
+            self.0.push(buf[0]);
+            Poll::Ready(Ok(1))
+        }
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+        fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+    let mut writer = Slow(Vec::new(), None);
+    let mut reader = Reader::whole("0123456789\n");
+    let mut lines = Lines::default();
+    let end = async_io::block_on(drive(&mut lines, &mut reader, &mut writer, options));
+    assert!(matches!(end, Ok(End::Complete)), "{end:?}");
+    assert_eq!(writer.0, b"0123456789\n");
+}
+
 #[test]
 fn errors_say_what_failed() {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, Other, StorageFull};

@@ -174,6 +174,11 @@ impl Serve {
         }
     }
 
+    /// Closes both its input and its output.
+    pub(crate) fn leave(&mut self) {
+        (self.input, self.output) = (None, None);
+    }
+
     /// Closes the input, reads what is still said, and waits for the end.
     pub(crate) fn end(mut self) -> Ended {
         let start = Instant::now();

@@ -1,6 +1,8 @@
 //! Standard input and output as a terminal: somebody tries a server by hand.
 
 use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -10,8 +12,8 @@ use crate::child::{INITIALIZE, INITIALIZED, Serve, call, mcp_serve, text};
 
 const END_OF_FILE: &[u8] = b"\x04";
 
-#[test]
-fn a_person_at_a_terminal() {
+/// A new terminal: the side of the person, the side of programs, and a server that is on it.
+fn terminal() -> (File, OwnedFd, Command) {
     let near = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
         .expect("a terminal");
     rustix::pty::grantpt(&near).expect("it is ours");
@@ -19,10 +21,15 @@ fn a_person_at_a_terminal() {
     let name = rustix::pty::ptsname(&near, Vec::new()).expect("it has a name");
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let far = rustix::fs::open(&name, flags, Mode::empty()).expect("its other side");
-    let shared = far.try_clone().expect("a copy");
     let mut command = mcp_serve();
-    command.stdin(far.try_clone().expect("a copy")).stdout(far);
-    let near = File::from(near);
+    let copy = || far.try_clone().expect("a copy");
+    command.stdin(copy()).stdout(copy());
+    (File::from(near), far, command)
+}
+
+#[test]
+fn a_person_at_a_terminal() {
+    let (near, shared, command) = terminal();
     let input = near.try_clone().expect("a copy");
     let mut serve = Serve::on(command, Some(input), Some(near));
     serve.send(INITIALIZE);
@@ -40,6 +47,24 @@ fn a_person_at_a_terminal() {
         "as at any end of input"
     );
     drop(shared);
+    let ended = serve.end();
+    assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    assert_eq!(ended.stderr, "");
+}
+
+/// A window that is closed is an end of input as well.
+#[test]
+fn a_terminal_that_is_gone() {
+    let (near, far, command) = terminal();
+    drop(far);
+    let input = near.try_clone().expect("a copy");
+    let mut serve = Serve::on(command, Some(input), Some(near));
+    serve.send(INITIALIZE);
+    while !serve
+        .line()
+        .starts_with(r#"{"jsonrpc":"2.0","id":"init","result""#)
+    {}
+    serve.leave();
     let ended = serve.end();
     assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     assert_eq!(ended.stderr, "");

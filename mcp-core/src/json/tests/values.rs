@@ -215,3 +215,32 @@ fn the_end_of_a_container_is_found_wherever_blocks_meet() {
         }
     }
 }
+
+#[test]
+fn half_a_surrogate_pair_is_no_unicode() {
+    let unicode = |text: &str| {
+        let text = format!("\"{text}\"");
+        let value = RawJson::parse(text.as_bytes()).expect("a string");
+        value.as_string().expect("a string").is_unicode()
+    };
+    for good in [
+        "",
+        "a",
+        "\\n\u{fffd}",
+        "\\ufffd",
+        "\\uFFFD",
+        "\\ud83d\\ude00",
+        "\\\\ud800",
+    ] {
+        assert!(unicode(good), "{good}");
+    }
+    for bad in [
+        "\\ud800",
+        "a\\udfff",
+        "\\udc00\\ud800",
+        "\\ud800\\ud83d\\ude00",
+        "\\n\\uDBFFx",
+    ] {
+        assert!(!unicode(bad), "{bad}");
+    }
+}

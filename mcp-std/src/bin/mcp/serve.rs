@@ -69,7 +69,7 @@ pub(crate) fn run() -> ExitCode {
     match server.run_stdio() {
         Ok(end) => {
             if end == End::GraceExpired {
-                say(&"input ended, and a call was still running after the grace period");
+                say(&"input ended, and an answer was still due or unread after the grace period");
             }
             ExitCode::SUCCESS
         }
