@@ -100,7 +100,7 @@ impl AsyncWrite for Stdout {
 #[cfg(unix)]
 mod unix {
     use std::fs::File;
-    use std::io::{self, IsTerminal, Read};
+    use std::io::{self, IsTerminal, Read, Write};
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::pin::Pin;
     use std::task::{Context, Poll, ready};
@@ -120,36 +120,63 @@ mod unix {
     pub(super) enum Input {
         Pipe(Async<OwnedFd>),
         Socket(Async<OwnedFd>),
-        Other(Unblock<UntilEnd>),
+        Other(Unblock<Plain>),
     }
 
-    /// A file or terminal that is not read again after its end. A terminal says only once that somebody has ended the
+    /// A file or a terminal. It is not read again after its end: a terminal says only once that somebody has ended the
     /// input, and whoever reads ahead for [`Unblock`] tries again before it passes that on.
     #[derive(Debug)]
-    pub(super) struct UntilEnd {
+    pub(super) struct Plain {
         file: File,
+        terminal: bool,
         ended: bool,
     }
 
-    impl Read for UntilEnd {
+    impl Plain {
+        fn new(fd: OwnedFd) -> Unblock<Self> {
+            let terminal = fd.is_terminal();
+            let plain = Self {
+                file: File::from(fd),
+                terminal,
+                ended: false,
+            };
+            Unblock::with_capacity(AHEAD, plain)
+        }
+
+        /// Whether the other side of the terminal is gone. It is no terminal any more then, and cannot be asked now.
+        fn is_gone(&self, error: &io::Error) -> bool {
+            self.terminal && Errno::from_io_error(error) == Some(Errno::IO)
+        }
+    }
+
+    impl Read for Plain {
         fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
             if self.ended {
                 return Ok(0);
             }
             let count = match self.file.read(buf) {
-                Ok(count) => count,
-                // A terminal whose other side is gone.
-                Err(error)
-                    if Errno::from_io_error(&error) == Some(Errno::IO)
-                        && self.file.is_terminal() =>
-                {
-                    0
-                }
-                Err(error) => return Err(error),
+                Err(error) if self.is_gone(&error) => 0,
+                read => read?,
             };
             // Read into no room, as happens when the buffer ahead is full, it says the same and means nothing.
             self.ended = count == 0 && !buf.is_empty();
             Ok(count)
+        }
+    }
+
+    impl Write for Plain {
+        fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+            self.file.write(buf).map_err(|error| {
+                if self.is_gone(&error) {
+                    io::ErrorKind::BrokenPipe.into()
+                } else {
+                    error
+                }
+            })
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.file.flush()
         }
     }
 
@@ -160,7 +187,7 @@ mod unix {
         /// The shared description: a write of up to `PIPE_BUF` bytes to a writable pipe does not block.
         SharedPipe(Async<OwnedFd>),
         Socket(Async<OwnedFd>),
-        Other(Unblock<File>),
+        Other(Unblock<Plain>),
     }
 
     pub(super) fn take() -> io::Result<(Input, Output)> {
@@ -203,13 +230,7 @@ mod unix {
             Ok(match kind(&fd)? {
                 Kind::Pipe => Self::Pipe(Async::new_nonblocking(fd)?),
                 Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                Kind::Other => {
-                    let file = UntilEnd {
-                        file: File::from(fd),
-                        ended: false,
-                    };
-                    Self::Other(Unblock::with_capacity(AHEAD, file))
-                }
+                Kind::Other => Self::Other(Plain::new(fd)),
             })
         }
 
@@ -260,7 +281,7 @@ mod unix {
                     None => Self::SharedPipe(Async::new_nonblocking(fd)?),
                 },
                 Kind::Socket => Self::Socket(Async::new_nonblocking(fd)?),
-                Kind::Other => Self::Other(Unblock::with_capacity(AHEAD, File::from(fd))),
+                Kind::Other => Self::Other(Plain::new(fd)),
             })
         }
 
