@@ -34,6 +34,10 @@ pub(super) struct Session {
     limits: Limits,
     /// The calls that are neither answered nor cancelled.
     open: Vec<Open>,
+    /// The tokens of calls that were cancelled, as a handler that did not notice has them.
+    cancelled: Vec<ReplyToken>,
+    /// The keys of all calls that are over.
+    over: Vec<CallKey>,
     transcript: Transcript,
 }
 
@@ -68,6 +72,8 @@ impl Session {
             server: StdioServer::new(ServerEngine::new(catalog, limits, 0)),
             limits,
             open: Vec::new(),
+            cancelled: Vec::new(),
+            over: Vec::new(),
             transcript: Transcript {
                 incoming: Vec::new(),
                 out: Vec::new(),
@@ -152,7 +158,11 @@ impl Session {
             }
             _ => {}
         }
-        assert_eq!(self.server.engine().in_flight(), self.open.len());
+        let engine = self.server.engine();
+        assert_eq!(engine.in_flight(), self.open.len());
+        let mut open = self.open.iter();
+        assert!(open.all(|open| engine.is_in_flight(open.token.key())));
+        assert!(!self.over.iter().any(|&key| engine.is_in_flight(key)));
         (step.consumed, true)
     }
 
@@ -334,22 +344,25 @@ impl Session {
         }
     }
 
-    /// A call was cancelled: it is the one of that id, and its token is worth nothing any more.
+    /// A call was cancelled: it is the one of that id.
     fn cancelled(&mut self, key: CallKey, params: &str) {
         let id = member(params, "requestId").expect("a request is cancelled by id");
         let at = self.holder(&id).expect("nothing of that id is open");
         let open = self.open.remove(at);
         assert_eq!(open.token.key(), key);
-        let before = self.transcript.out.len();
-        let result = CallToolResult::new(&[]);
-        let sent = self
-            .server
-            .reply(open.token, &result, &mut self.transcript.out);
-        assert_eq!(sent, Err(SendError::Stale));
-        assert_eq!(self.transcript.out.len(), before);
+        self.over.push(key);
+        self.cancelled.push(open.token);
     }
 
+    /// Answers what is open. What was cancelled is answered too, and comes too late.
     fn flush(&mut self) {
+        for token in self.cancelled.drain(..) {
+            let before = self.transcript.out.len();
+            let result = CallToolResult::new(&[]);
+            let sent = self.server.reply(token, &result, &mut self.transcript.out);
+            assert_eq!(sent, Err(SendError::Stale));
+            assert_eq!(self.transcript.out.len(), before);
+        }
         while let Some(open) = self.open.pop() {
             self.reply(open, None);
         }
@@ -359,6 +372,7 @@ impl Session {
         let content = [ContentBlock::text("\"\u{2028}\n")];
         let mut result = CallToolResult::new(&content);
         result.structured_content = structured;
+        self.over.push(open.token.key());
         let before = self.transcript.out.len();
         let sent = self
             .server
@@ -373,6 +387,7 @@ impl Session {
     fn fail(&mut self, open: Open, data: Option<RawJson<'_>>) {
         let mut error = ErrorObject::new(ErrorCode::new(-1), "as asked\n");
         error.data = data;
+        self.over.push(open.token.key());
         let before = self.transcript.out.len();
         let sent = self
             .server
