@@ -83,6 +83,7 @@ fn limits() -> Limits {
     limits.max_depth = 8;
     limits.max_in_flight = 3;
     limits.max_id = 32;
+    limits.max_batch = 4;
     limits
 }
 

@@ -6,6 +6,35 @@ use crate::reference;
 
 /// One line of the output.
 #[derive(Debug, Eq, PartialEq)]
+pub(super) enum Line {
+    One(Answer),
+    /// The answers to a batch: an array of at least one.
+    Batch(Vec<Answer>),
+}
+
+impl Line {
+    /// Reads a line without its end.
+    ///
+    /// # Panics
+    ///
+    /// If it is not exactly one valid message.
+    pub(super) fn read(line: &[u8]) -> Self {
+        let text: &RawValue = serde_json::from_slice(line).expect("a line is one JSON text");
+        assert_eq!(text.get().as_bytes(), line, "blanks around the message");
+        if !text.get().starts_with('[') {
+            return Self::One(Answer::read(text));
+        }
+        let answers: Vec<Answer> = reference::elements(text)
+            .into_iter()
+            .map(Answer::read)
+            .collect();
+        assert!(!answers.is_empty(), "an array of nothing");
+        Self::Batch(answers)
+    }
+}
+
+/// One message of the output.
+#[derive(Debug, Eq, PartialEq)]
 pub(super) enum Answer {
     /// A result; the id and the result as they are written.
     Result { id: String, result: String },
@@ -16,14 +45,12 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Reads a line without its end.
+    /// Reads a message.
     ///
     /// # Panics
     ///
-    /// If it is not exactly one valid message.
-    pub(super) fn read(line: &[u8]) -> Self {
-        let message: &RawValue = serde_json::from_slice(line).expect("a line is one JSON text");
-        assert_eq!(message.get().as_bytes(), line, "blanks around the message");
+    /// If it is not a valid one.
+    fn read(message: &RawValue) -> Self {
         let mut jsonrpc = None;
         let (mut id, mut result, mut error, mut method, mut params) =
             (None, None, None, None, None);

@@ -1,11 +1,10 @@
 //! The server, the harness that answers its calls, and the model that knows what has to come out.
 
-use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 
 use mcp_core::binding::{StdioServer, Step};
-use mcp_core::engine::{Batch, CallKey, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::engine::{CallKey, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Progress, ProtocolVersion};
 use mcp_core::rpc::ErrorObject;
@@ -13,7 +12,7 @@ use mcp_core::{EnvelopeFault, ErrorCode, Limits, PeerFault, SendError};
 use serde_json::value::RawValue;
 
 use super::TOOLS;
-use super::answer::{Answer, member};
+use super::answer::{Answer, Line, member};
 use crate::envelope::{Fault, Reading, read};
 use crate::line::Item;
 use crate::reference;
@@ -38,6 +37,8 @@ pub(super) struct Session {
     cancelled: Vec<ReplyToken>,
     /// The keys of all calls that are over.
     over: Vec<CallKey>,
+    /// All batches there were; see [`Place`].
+    batches: Vec<Batch>,
     transcript: Transcript,
 }
 
@@ -46,6 +47,58 @@ struct Open {
     token: ReplyToken,
     /// As it is written.
     id: String,
+    place: Place,
+}
+
+/// Where answers go: to a line of their own, or to the batch of this number.
+type Place = Option<usize>;
+
+/// A batch, as far as it has been taken and answered.
+struct Batch {
+    answers: Vec<Due>,
+    /// The calls in it that are open, and one more until all its messages have been taken.
+    awaited: usize,
+}
+
+/// An answer that has to come.
+#[derive(Debug)]
+enum Due {
+    /// With this text, or with any.
+    Result {
+        id: String,
+        text: Option<&'static str>,
+    },
+    Error {
+        id: Option<String>,
+        code: i64,
+    },
+}
+
+impl Due {
+    /// The refusal of a message with this id.
+    fn refusal(id: Option<String>, fault: Option<PeerFault>) -> Self {
+        let code = fault.expect("a message that is refused has a fault").code();
+        Self::Error {
+            id,
+            code: code.value(),
+        }
+    }
+
+    fn is(&self, answer: &Answer) -> bool {
+        match (self, answer) {
+            (Self::Result { id, text }, Answer::Result { id: sent, result }) => {
+                id == sent && text.is_none_or(|text| text == result)
+            }
+            (
+                Self::Error { id, code },
+                Answer::Error {
+                    id: sent,
+                    code: with,
+                },
+            ) => id == sent && code == with,
+            (Self::Result { .. } | Self::Error { .. }, _) => false,
+        }
+    }
 }
 
 /// An id by its value: `1` and `1.0` are one, `1` and `"1"` are two.
@@ -74,6 +127,7 @@ impl Session {
             open: Vec::new(),
             cancelled: Vec::new(),
             over: Vec::new(),
+            batches: Vec::new(),
             transcript: Transcript {
                 incoming: Vec::new(),
                 out: Vec::new(),
@@ -91,10 +145,10 @@ impl Session {
         input: &[u8],
         messages: &mut Messages<'_, '_>,
     ) -> (usize, bool) {
-        let session = self.server.engine().session_version().is_some();
+        let version = self.server.engine().session_version();
         let before = self.transcript.out.len();
         let step = self.server.receive(input, &mut self.transcript.out);
-        self.take(step, messages, before, session)
+        self.take(step, messages, before, version)
     }
 
     /// The same at the end of the stream.
@@ -103,16 +157,17 @@ impl Session {
         input: &[u8],
         messages: &mut Messages<'_, '_>,
     ) -> (usize, bool) {
-        let session = self.server.engine().session_version().is_some();
+        let version = self.server.engine().session_version();
         let before = self.transcript.out.len();
         let step = self.server.finish(input, &mut self.transcript.out);
-        self.take(step, messages, before, session)
+        self.take(step, messages, before, version)
     }
 
     /// Answers what is left.
     pub(super) fn end(mut self) -> Transcript {
         self.flush();
         assert_eq!(self.server.engine().in_flight(), 0);
+        assert!(self.batches.iter().all(|batch| batch.awaited == 0));
         self.transcript
     }
 
@@ -121,7 +176,7 @@ impl Session {
         step: Step<'_>,
         messages: &mut Messages<'_, '_>,
         before: usize,
-        session: bool,
+        version: Option<ProtocolVersion>,
     ) -> (usize, bool) {
         let Some(incoming) = step.incoming else {
             assert_eq!(self.transcript.out.len(), before, "an answer to nothing");
@@ -129,176 +184,193 @@ impl Session {
         };
         assert!(step.consumed > 0, "it would come again for ever");
         let message = messages.next().expect("a message that was not sent");
-        self.transcript.incoming.push(format!("{incoming:?}"));
-        let expected = match message {
-            Item::Line(line) => Some(read(line, &self.limits)),
-            Item::TooLong => None,
+        let Item::Line(line) = message else {
+            let fault = refused(&incoming);
+            assert!(matches!(fault, Some(PeerFault::TooLong { limit, .. })
+                if limit == self.limits.max_message));
+            self.transcript.incoming.push(format!("{incoming:?}"));
+            self.deliver(None, Some(Due::refusal(None, fault)), false, before);
+            return (step.consumed, true);
         };
-        if let Incoming::Batch(batch) = incoming {
-            let batch_is_due = matches!(
+        let expected = read(line, &self.limits);
+        let batch = version == Some(ProtocolVersion::V2025_03_26)
+            && matches!(
                 expected,
-                Some(Reading::Malformed {
+                Reading::Malformed {
                     fault: Fault::Envelope(EnvelopeFault::Batch),
                     ..
-                })
+                }
             );
-            assert!(batch_is_due, "a batch where {expected:?} was due");
-            self.batch(batch, before);
-            assert_eq!(self.server.engine().in_flight(), self.open.len());
-            return (step.consumed, true);
+        if batch {
+            self.transcript.incoming.push(format!("{incoming:?}"));
+            let batch = reference::document(line, self.limits.max_depth);
+            let messages = reference::elements(batch.expect("an array"));
+            self.batch(incoming, &messages, before);
+        } else {
+            self.message(incoming, expected, None, before, version);
         }
-        let answers = self.written_since(before);
-        self.check(&incoming, expected.as_ref(), &answers, session);
+        (step.consumed, true)
+    }
+
+    /// BAT-07: what comes in an array is answered in an array, when all of it has been answered.
+    fn batch(&mut self, incoming: Incoming<'_>, messages: &[&RawValue], before: usize) {
+        let limit = self.limits.max_batch;
+        let fault = if messages.is_empty() {
+            Some(EnvelopeFault::EmptyBatch)
+        } else if messages.len() > limit {
+            Some(refused_as_long(&incoming, limit))
+        } else {
+            None
+        };
+        let fault = fault.map(PeerFault::from);
+        assert_eq!(refused(&incoming), fault);
+        if fault.is_some() {
+            return self.deliver(None, Some(Due::refusal(None, fault)), false, before);
+        }
+        let Incoming::Batch(mut batch) = incoming else {
+            panic!("{incoming:?} where a batch was due");
+        };
+        let place = self.batches.len();
+        self.batches.push(Batch {
+            answers: Vec::new(),
+            awaited: 1,
+        });
+        let mut messages = messages.iter();
+        let mut before = before;
+        while let Some(incoming) = self
+            .server
+            .next_in_batch(&mut batch, &mut self.transcript.out)
+        {
+            let message = messages.next().expect("a message that is not in the batch");
+            let expected = read(message.get().as_bytes(), &self.limits);
+            let version = Some(ProtocolVersion::V2025_03_26);
+            self.message(incoming, expected, Some(place), before, version);
+            before = self.transcript.out.len();
+        }
+        assert!(messages.next().is_none(), "a message of a batch was lost");
+        self.deliver(Some(place), None, true, before);
+    }
+
+    /// Takes what the server made of a message, and compares.
+    fn message(
+        &mut self,
+        incoming: Incoming<'_>,
+        expected: Reading,
+        place: Place,
+        before: usize,
+        version: Option<ProtocolVersion>,
+    ) {
+        self.transcript.incoming.push(format!("{incoming:?}"));
+        let due = self.check(&incoming, &expected, version);
         match (incoming, expected) {
-            (Incoming::Call(call), Some(Reading::Request { id, params, .. })) => {
-                self.call(call, id, &params.expect("a tool is called by name"));
+            (Incoming::Call(call), Reading::Request { id, params, .. }) => {
+                self.deliver(place, None, false, before);
+                self.call(call, id, &params.expect("a tool is called by name"), place);
             }
-            (Incoming::Cancelled(key), Some(Reading::Notification { params, .. })) => {
-                self.cancelled(key, &params.expect("a request is cancelled by id"));
+            (Incoming::Cancelled(key), Reading::Notification { params, .. }) => {
+                let params = params.expect("a request is cancelled by id");
+                self.cancelled(key, &params, before);
             }
-            _ => {}
+            _ => self.deliver(place, due, false, before),
         }
         let engine = self.server.engine();
         assert_eq!(engine.in_flight(), self.open.len());
         let mut open = self.open.iter();
         assert!(open.all(|open| engine.is_in_flight(open.token.key())));
         assert!(!self.over.iter().any(|&key| engine.is_in_flight(key)));
-        (step.consumed, true)
     }
 
-    /// Takes a batch, answers its calls at once, and looks at what was written: one array of answers, or nothing.
-    fn batch(&mut self, mut batch: Batch<'_>, before: usize) {
-        let session = self.server.engine().session_version();
-        assert_eq!(session, Some(ProtocolVersion::V2025_03_26));
-        let mut calls = Vec::new();
-        while let Some(incoming) = self
-            .server
-            .next_in_batch(&mut batch, &mut self.transcript.out)
-        {
-            self.transcript.incoming.push(format!("{incoming:?}"));
-            match incoming {
-                Incoming::Call(call) => calls.push(call.token),
-                Incoming::Cancelled(key) => {
-                    let known = calls.len() + self.open.len();
-                    calls.retain(|token: &ReplyToken| token.key() != key);
-                    self.open.retain(|open| open.token.key() != key);
-                    assert_eq!(calls.len() + self.open.len() + 1, known, "an unknown call");
-                }
-                Incoming::Handled | Incoming::Rejected(_) => {}
-                Incoming::Batch(_) | Incoming::Blocked | _ => panic!("{incoming:?} in a batch"),
-            }
-        }
-        let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "batched");
-        for token in calls {
-            let sent = self.server.fail(token, &error, &mut self.transcript.out);
-            sent.expect("the call is in flight");
-        }
-        let written = &self.transcript.out[before..];
-        if written.is_empty() {
-            return;
-        }
-        let answers: Vec<BTreeMap<&str, &RawValue>> =
-            serde_json::from_slice(written).expect("one array");
-        assert!(!answers.is_empty());
-        for answer in answers {
-            assert!(answer.contains_key("jsonrpc"));
-            assert!(answer.contains_key("result") != answer.contains_key("error"));
-        }
-    }
-
-    /// Compares what the server did and wrote at once with what it had to; `None` is a message that was too long.
+    /// Compares what the server made of a message with what it had to, and says what is to be answered at once.
     fn check(
         &self,
         incoming: &Incoming<'_>,
-        expected: Option<&Reading>,
-        answers: &[Answer],
-        session: bool,
-    ) {
-        let fault = if let Incoming::Rejected(fault) = incoming {
-            Some(*fault)
-        } else {
-            None
-        };
+        expected: &Reading,
+        version: Option<ProtocolVersion>,
+    ) -> Option<Due> {
+        let fault = refused(incoming);
+        if let Some(PeerFault::Busy { limit, .. }) = fault {
+            assert_eq!(self.open.len(), limit);
+        }
         match expected {
-            None => {
-                let limit = self.limits.max_message;
-                let too_long =
-                    matches!(fault, Some(PeerFault::TooLong { limit: said, .. }) if said == limit);
-                assert!(too_long, "{fault:?}");
-                assert_refused(answers, None, fault);
-            }
-            Some(Reading::Malformed {
+            Reading::Malformed {
                 fault: expected,
                 id,
                 answer_due,
-            }) => {
+            } => {
                 match (fault, expected) {
                     (Some(PeerFault::Json(_)), Fault::Json) => {}
                     (Some(PeerFault::Envelope(fault)), Fault::Envelope(expected)) => {
-                        // In a session with batches an array is refused for its size alone.
-                        let size = matches!(
-                            fault,
-                            EnvelopeFault::EmptyBatch | EnvelopeFault::LongBatch { .. }
-                        );
-                        let batches = Some(ProtocolVersion::V2025_03_26);
-                        let version = self.server.engine().session_version();
-                        assert!(
-                            fault == *expected
-                                && (*expected != EnvelopeFault::Batch || version != batches)
-                                || size && *expected == EnvelopeFault::Batch && version == batches,
-                            "{fault:?} where {expected:?} was due"
-                        );
+                        assert_eq!(fault, *expected);
                     }
                     _ => panic!("{incoming:?} where {expected:?} was due"),
                 }
-                if *answer_due {
-                    assert_refused(answers, id.as_ref(), fault);
-                } else {
-                    assert_eq!(answers, []);
-                }
+                answer_due.then(|| Due::refusal(id.clone(), fault))
             }
-            Some(Reading::Result { .. } | Reading::Error { .. }) => {
+            Reading::Result { .. } | Reading::Error { .. } => {
                 assert_eq!(fault, Some(PeerFault::UnexpectedResponse));
-                assert_eq!(answers, []);
+                None
             }
-            Some(Reading::Notification { method, .. }) => {
+            Reading::Notification { method, .. } => {
                 let cancels = method == "notifications/cancelled";
                 let cancelled = matches!(incoming, Incoming::Cancelled(_));
                 assert!(matches!(incoming, Incoming::Handled) || cancels && cancelled);
-                assert_eq!(answers, []);
+                None
             }
-            Some(Reading::Request { id, method, params }) => {
+            Reading::Request { id, method, params } => {
                 let taken = self.holder(id).is_some();
                 assert_eq!(fault == Some(PeerFault::IdInUse), taken);
-                if fault.is_some() {
-                    assert_refused(answers, Some(id), fault);
-                } else if matches!(incoming, Incoming::Call(_)) {
-                    assert_eq!(method, "tools/call");
-                    assert!(self.open.len() < self.limits.max_in_flight);
-                    assert_eq!(answers, []);
-                } else {
-                    assert!(matches!(incoming, Incoming::Handled), "{incoming:?}");
-                    let [Answer::Result { id: sent, result }] = answers else {
-                        panic!("one result was due, not {answers:?}");
-                    };
-                    assert_eq!(sent, id);
-                    assert_ne!(method, "tools/call");
-                    assert!(method != "ping" || result == "{}");
-                    assert!(method != "initialize" || !session, "a second handshake");
-                }
                 // PING-01: nothing but an id in use stands in its way.
                 if method == "ping" && params.is_none() && !taken {
                     assert!(matches!(incoming, Incoming::Handled));
                 }
+                if fault.is_some() {
+                    return Some(Due::refusal(Some(id.clone()), fault));
+                }
+                if matches!(incoming, Incoming::Call(_)) {
+                    assert_eq!(method, "tools/call");
+                    assert!(self.open.len() < self.limits.max_in_flight);
+                    return None;
+                }
+                assert!(matches!(incoming, Incoming::Handled), "{incoming:?}");
+                assert_ne!(method, "tools/call");
+                assert!(method != "initialize" || version.is_none(), "once more");
+                Some(Due::Result {
+                    id: id.clone(),
+                    text: (method == "ping").then_some("{}"),
+                })
             }
-        }
-        if let Some(PeerFault::Busy { limit, .. }) = fault {
-            assert_eq!(self.open.len(), limit);
         }
     }
 
+    /// Compares what was written with what is due now: an answer on a line of its own, or all answers of a batch once
+    /// nothing in it is awaited any more. `awaited_less`: this was one of the things it waited for.
+    fn deliver(&mut self, place: Place, due: Option<Due>, awaited_less: bool, before: usize) {
+        let written = self.written_since(before);
+        let Some(place) = place else {
+            match (due, written.as_slice()) {
+                (None, []) => {}
+                (Some(due), [Line::One(answer)]) if due.is(answer) => {}
+                (due, written) => panic!("{written:?} where {due:?} was due"),
+            }
+            return;
+        };
+        let batch = &mut self.batches[place];
+        batch.answers.extend(due);
+        batch.awaited -= usize::from(awaited_less);
+        if batch.awaited > 0 || batch.answers.is_empty() {
+            assert_eq!(written, []);
+            return;
+        }
+        let [Line::Batch(answers)] = written.as_slice() else {
+            panic!("{written:?} where {:?} were due", batch.answers);
+        };
+        assert_eq!(answers.len(), batch.answers.len());
+        let mut pairs = batch.answers.iter().zip(answers);
+        assert!(pairs.all(|(due, answer)| due.is(answer)));
+    }
+
     /// A call was accepted: it is the tool and the arguments that were sent, and is answered as the tool says.
-    fn call(&mut self, call: ToolCall<'_>, id: String, params: &str) {
+    fn call(&mut self, call: ToolCall<'_>, id: String, params: &str, place: Place) {
         let name = member(params, "name").expect("a tool is called by name");
         let name: &RawValue = serde_json::from_str(&name).expect("a value");
         assert_eq!(reference::text(name), TOOLS[call.tool]);
@@ -309,7 +381,11 @@ impl Session {
         let open = Open {
             token: call.token,
             id,
+            place,
         };
+        if let Some(place) = place {
+            self.batches[place].awaited += 1;
+        }
         match TOOLS[call.tool] {
             "later" => self.open.push(open),
             "fail" => self.fail(open, call.arguments),
@@ -327,9 +403,9 @@ impl Session {
                         .server
                         .progress(key, &progress, &mut self.transcript.out);
                     assert_eq!(sent, Ok(()));
-                    let due = token.iter().filter(|_| more);
-                    let due: Vec<_> = due
-                        .map(|it| Answer::Progress { token: it.clone() })
+                    let token = token.iter().filter(|_| more).cloned();
+                    let due: Vec<Line> = token
+                        .map(|token| Line::One(Answer::Progress { token }))
                         .collect();
                     assert_eq!(self.written_since(before), due);
                 }
@@ -345,13 +421,14 @@ impl Session {
     }
 
     /// A call was cancelled: it is the one of that id.
-    fn cancelled(&mut self, key: CallKey, params: &str) {
+    fn cancelled(&mut self, key: CallKey, params: &str, before: usize) {
         let id = member(params, "requestId").expect("a request is cancelled by id");
         let at = self.holder(&id).expect("nothing of that id is open");
         let open = self.open.remove(at);
         assert_eq!(open.token.key(), key);
         self.over.push(key);
         self.cancelled.push(open.token);
+        self.deliver(open.place, None, true, before);
     }
 
     /// Answers what is open. What was cancelled is answered too, and comes too late.
@@ -378,10 +455,11 @@ impl Session {
             .server
             .reply(open.token, &result, &mut self.transcript.out);
         assert_eq!(sent, Ok(()));
-        match self.written_since(before).as_slice() {
-            [Answer::Result { id, .. }] => assert_eq!(*id, open.id),
-            other => panic!("one result was due, not {other:?}"),
-        }
+        let due = Due::Result {
+            id: open.id,
+            text: None,
+        };
+        self.deliver(open.place, Some(due), true, before);
     }
 
     fn fail(&mut self, open: Open, data: Option<RawJson<'_>>) {
@@ -393,11 +471,11 @@ impl Session {
             .server
             .fail(open.token, &error, &mut self.transcript.out);
         assert_eq!(sent, Ok(()));
-        let due = Answer::Error {
+        let due = Due::Error {
             id: Some(open.id),
             code: -1,
         };
-        assert_eq!(self.written_since(before), [due]);
+        self.deliver(open.place, Some(due), true, before);
     }
 
     /// Which open call has this id.
@@ -408,20 +486,30 @@ impl Session {
             .position(|open| Id::new(&open.id).as_ref() == Some(&id))
     }
 
-    fn written_since(&self, before: usize) -> Vec<Answer> {
+    fn written_since(&self, before: usize) -> Vec<Line> {
         let written = &self.transcript.out[before..];
         let lines = written.split_inclusive(|&byte| byte == b'\n');
         lines
-            .map(|line| Answer::read(line.strip_suffix(b"\n").expect("a line ends")))
+            .map(|line| Line::read(line.strip_suffix(b"\n").expect("a line ends")))
             .collect()
     }
 }
 
-/// One error with this id and the code of the fault, and nothing else.
-fn assert_refused(answers: &[Answer], id: Option<&String>, fault: Option<PeerFault>) {
-    let due = Answer::Error {
-        id: id.cloned(),
-        code: fault.expect("a fault").code().value(),
-    };
-    assert_eq!(answers, [due]);
+fn refused(incoming: &Incoming<'_>) -> Option<PeerFault> {
+    if let Incoming::Rejected(fault) = incoming {
+        Some(*fault)
+    } else {
+        None
+    }
+}
+
+/// The fault, if it is that a batch has more messages than `limit`.
+fn refused_as_long(incoming: &Incoming<'_>, limit: usize) -> EnvelopeFault {
+    match refused(incoming) {
+        Some(PeerFault::Envelope(fault @ EnvelopeFault::LongBatch { limit: said, .. })) => {
+            assert_eq!(said, limit);
+            fault
+        }
+        other => panic!("{other:?} of a batch that is too long"),
+    }
 }
