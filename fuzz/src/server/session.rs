@@ -249,6 +249,12 @@ impl Session {
         }
         assert!(messages.next().is_none(), "a message of a batch was lost");
         self.deliver(Some(place), None, true, before);
+        let before = self.transcript.out.len();
+        let more = self
+            .server
+            .next_in_batch(&mut batch, &mut self.transcript.out);
+        assert!(more.is_none(), "{more:?} after the last message of a batch");
+        assert_eq!(self.transcript.out.len(), before);
     }
 
     /// Takes what the server made of a message, and compares.
@@ -273,11 +279,14 @@ impl Session {
             }
             _ => self.deliver(place, due, false, before),
         }
-        let engine = self.server.engine();
-        assert_eq!(engine.in_flight(), self.open.len());
-        let mut open = self.open.iter();
-        assert!(open.all(|open| engine.is_in_flight(open.token.key())));
-        assert!(!self.over.iter().any(|&key| engine.is_in_flight(key)));
+        assert_eq!(self.server.engine().in_flight(), self.open.len());
+        let keys: Vec<CallKey> = self.open.iter().map(|open| open.token.key()).collect();
+        for key in keys {
+            assert_eq!(self.touch(key), Ok(()));
+        }
+        for at in 0..self.over.len() {
+            assert_eq!(self.touch(self.over[at]), Err(SendError::Stale));
+        }
     }
 
     /// Compares what the server made of a message with what it had to, and says what is to be answered at once.
@@ -410,11 +419,7 @@ impl Session {
                     assert_eq!(self.written_since(before), due);
                 }
                 self.reply(open, call.arguments);
-                let before = self.transcript.out.len();
-                let late = Progress::new(2.0);
-                let sent = self.server.progress(key, &late, &mut self.transcript.out);
-                assert_eq!(sent, Err(SendError::Stale));
-                assert_eq!(self.transcript.out.len(), before);
+                assert_eq!(self.touch(key), Err(SendError::Stale));
             }
             _ => self.reply(open, call.arguments),
         }
@@ -484,6 +489,15 @@ impl Session {
         self.open
             .iter()
             .position(|open| Id::new(&open.id).as_ref() == Some(&id))
+    }
+
+    /// Tells whether a call is open, by progress that is none.
+    fn touch(&mut self, key: CallKey) -> Result<(), SendError<()>> {
+        let before = self.transcript.out.len();
+        let none = Progress::new(f64::NAN);
+        let sent = self.server.progress(key, &none, &mut self.transcript.out);
+        assert_eq!(self.transcript.out.len(), before);
+        sent
     }
 
     fn written_since(&self, before: usize) -> Vec<Line> {
