@@ -13,7 +13,8 @@ use crate::json::{Array, Full, Sink};
 #[must_use = "its messages have not been taken yet"]
 pub struct Batch<'b> {
     pub(super) messages: Array<'b>,
-    pub(super) key: BatchKey,
+    /// `None` once all have been taken: asking again then changes nothing.
+    pub(super) key: Option<BatchKey>,
 }
 
 /// Names a batch whose answers are being gathered.

@@ -166,20 +166,22 @@ impl ServerEngine {
         batch: &mut Batch<'b>,
         out: &mut S,
     ) -> Option<Incoming<'b>> {
+        let key = batch.key?;
         let Some(message) = batch.messages.next() else {
-            return match self.batches.settle(batch.key, out) {
-                Ok(()) => None,
-                Err(Full) => Some(Incoming::Blocked),
-            };
+            if self.batches.settle(key, out).is_err() {
+                return Some(Incoming::Blocked);
+            }
+            batch.key = None;
+            return None;
         };
         // Taken out, so that the engine and the answers can be written to at once.
         let mut batches = core::mem::take(&mut self.batches);
-        let incoming = batches.gather(batch.key, |answers| {
-            self.single(message.as_bytes(), Some(batch.key), answers)
+        let incoming = batches.gather(key, |answers| {
+            self.single(message.as_bytes(), Some(key), answers)
         });
         self.batches = batches;
         if matches!(incoming, Incoming::Call(_)) {
-            self.batches.expect(batch.key);
+            self.batches.expect(key);
         }
         Some(self.settle(incoming, out))
     }
@@ -236,7 +238,7 @@ impl ServerEngine {
         }
         Ok(Batch {
             messages,
-            key: self.batches.open(),
+            key: Some(self.batches.open()),
         })
     }
 
