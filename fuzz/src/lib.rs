@@ -45,7 +45,7 @@
 //! what adds coverage:
 //!
 //! ```text
-//! cargo +nightly fuzz run TARGET --features libfuzzer fuzz/corpus/TARGET fuzz/target/found/TARGET -- -merge=1
+//! cargo +nightly fuzz run TARGET --features libfuzzer fuzz/corpus/TARGET fuzz/target/found/TARGET -- -merge=1 -use_counters=0 -max_len=1024
 //! ```
 
 mod choice;
