@@ -266,7 +266,7 @@ fn refused(message: &Message<'_>, fault: EnvelopeFault, limits: &Limits) -> Read
 
 fn readable_id(id: &RawValue, limits: &Limits) -> Option<String> {
     let readable = match id.get().as_bytes()[0] {
-        b'"' => true,
+        b'"' => !reference::has_lone_surrogate(id),
         b'-' | b'0'..=b'9' => reference::integer(id).is_some_and(|it| i64::try_from(it).is_ok()),
         _ => false,
     };

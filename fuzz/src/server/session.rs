@@ -112,7 +112,9 @@ impl Id {
     fn new(text: &str) -> Option<Self> {
         let value: &RawValue = serde_json::from_str(text).expect("a value");
         match text.as_bytes()[0] {
-            b'"' => Some(Self::Text(reference::text(value))),
+            b'"' => {
+                (!reference::has_lone_surrogate(value)).then(|| Self::Text(reference::text(value)))
+            }
             b'-' | b'0'..=b'9' => reference::integer(value).map(Self::Integer),
             _ => None,
         }

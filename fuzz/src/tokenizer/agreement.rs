@@ -53,6 +53,7 @@ fn strings_agree(ours: JsonStr<'_>, theirs: &RawValue) {
     assert_eq!(ours.raw(), &quoted[1..quoted.len() - 1]);
     assert_eq!(ours.has_escapes(), quoted.contains('\\'));
     assert_eq!(ours.as_plain().is_none(), ours.has_escapes());
+    assert_eq!(ours.is_unicode(), !reference::has_lone_surrogate(theirs));
     let text = reference::text(theirs);
     // The naive reading is checked too, by the one that is trusted.
     match serde_json::from_str::<String>(quoted) {
