@@ -132,6 +132,18 @@ impl StdioServer {
         Ok(())
     }
 
+    /// [`ServerEngine::abandon`], on a line.
+    ///
+    /// # Errors
+    ///
+    /// The call is over.
+    pub fn abandon(&mut self, key: CallKey, out: &mut Vec<u8>) -> Result<(), SendError<()>> {
+        let before = out.len();
+        self.engine.abandon(key, out)?;
+        end_line(out, before);
+        Ok(())
+    }
+
     fn take<'b>(
         &mut self,
         consumed: usize,

@@ -167,6 +167,7 @@ impl ServerEngine {
         out: &mut S,
     ) -> Option<Incoming<'b>> {
         let key = batch.key?;
+        let before = batch.messages.clone();
         let Some(message) = batch.messages.next() else {
             if self.batches.settle(key, out).is_err() {
                 return Some(Incoming::Blocked);
@@ -183,7 +184,12 @@ impl ServerEngine {
         if matches!(incoming, Incoming::Call(_)) {
             self.batches.expect(key);
         }
-        Some(self.settle(incoming, out))
+        let incoming = self.settle(incoming, out);
+        if matches!(incoming, Incoming::Blocked) {
+            // It comes again.
+            batch.messages = before;
+        }
+        Some(incoming)
     }
 
     /// Reads and serves one message, alone or of a batch. A call that it cancels is still in the table.

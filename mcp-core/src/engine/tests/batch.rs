@@ -225,3 +225,30 @@ fn answers_wait_for_room() {
     assert!(engine.next_in_batch(&mut batch, &mut small).is_none());
     assert_eq!(small, format!("[{}]", pong("1")).as_bytes());
 }
+
+/// The same for a cancellation that is itself in a batch: it is taken again.
+#[test]
+fn a_cancellation_in_a_batch_waits_for_room() {
+    let mut engine = session("2025-03-26");
+    let (mut calls, _) = send(&mut engine, &[tool_call("1"), tool_call("2")]);
+    assert_eq!(reply(&mut engine, calls.remove(0)), "");
+    let text = format!("[{},{}]", cancelled("2"), ping("3"));
+    let mut small = heapless::Vec::<u8, 40>::new();
+    let Incoming::Batch(mut batch) = engine.receive(text.as_bytes(), &mut small) else {
+        panic!("a batch");
+    };
+    assert!(matches!(
+        engine.next_in_batch(&mut batch, &mut small),
+        Some(Incoming::Blocked)
+    ));
+    let mut out = Vec::new();
+    assert!(matches!(
+        engine.next_in_batch(&mut batch, &mut out),
+        Some(Incoming::Cancelled(key)) if key == calls[0].key()
+    ));
+    assert_eq!(out, format!("[{}]", done("1")).as_bytes());
+    while engine.next_in_batch(&mut batch, &mut small).is_some() {}
+    assert_eq!(small, format!("[{}]", pong("3")).as_bytes());
+    // Asked once more, it has nothing more.
+    assert!(engine.next_in_batch(&mut batch, &mut small).is_none());
+}
