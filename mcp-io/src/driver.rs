@@ -90,8 +90,12 @@ pub enum End {
     Closed,
 }
 
-/// At most this many messages are taken in one turn, so that handlers and output get theirs.
+/// At most this many messages are taken in one turn, so that others on this executor get theirs.
 const BUDGET: usize = 1024;
+
+/// After so many messages their answers are written, though more have come: the peer reads the first ones while the rest
+/// are worked on. Among so many the price of a write is small.
+const BATCH: usize = 32;
 
 /// Drives `protocol` until its input ends and all that is in flight is done.
 ///
@@ -217,7 +221,8 @@ impl<P: Protocol> Turn<'_, P> {
     /// Takes messages while there are any, the budget lasts and the output has room. Whether it took one.
     fn take(&mut self, budget: &mut usize) -> bool {
         let mut took = false;
-        while *budget > 0 && self.output.len() < self.options.high_water {
+        let rest = budget.saturating_sub(BATCH);
+        while *budget > rest && self.output.len() < self.options.high_water {
             let (input, out) = (self.input.unconsumed(), &mut self.output.bytes);
             let consumed = match self.stage {
                 Stage::Open => self.protocol.receive(input, out),
