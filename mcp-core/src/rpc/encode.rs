@@ -68,14 +68,7 @@ pub fn write_error<S: Sink + ?Sized>(
     message: &str,
     data: impl FnOnce(&mut Writer<'_, S>),
 ) -> Result<(), Full> {
-    let mut json = Writer::new(out);
-    json.begin_object();
-    json.key("jsonrpc");
-    json.string("2.0");
-    if let Some(id) = id {
-        json.key("id");
-        json.raw(id);
-    }
+    let mut json = begin(out, id);
     json.key("error");
     json.begin_object();
     json.key("code");
@@ -121,18 +114,24 @@ fn write_call<S: Sink + ?Sized>(
     method: &str,
     params: impl FnOnce(&mut Writer<'_, S>),
 ) -> Result<(), Full> {
-    let mut json = Writer::new(out);
-    json.begin_object();
-    json.key("jsonrpc");
-    json.string("2.0");
-    if let Some(id) = id {
-        json.key("id");
-        json.raw(id.raw());
-    }
+    let mut json = begin(out, id.map(|id| id.raw()));
     json.key("method");
     json.string(method);
     json.key("params");
     params(&mut json);
     json.end_object();
     json.finish().map(drop)
+}
+
+/// Begins a message, with `id` where there is one.
+fn begin<'o, S: Sink + ?Sized>(out: &'o mut S, id: Option<RawJson<'_>>) -> Writer<'o, S> {
+    let mut json = Writer::new(out);
+    json.begin_object();
+    json.key("jsonrpc");
+    json.string("2.0");
+    if let Some(id) = id {
+        json.key("id");
+        json.raw(id);
+    }
+    json
 }
