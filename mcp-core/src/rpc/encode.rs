@@ -1,5 +1,7 @@
 //! Envelopes out: appended whole to the caller's sink, or not at all.
 
+use core::fmt;
+
 use super::RequestId;
 use crate::error::ErrorCode;
 use crate::json::{Full, RawJson, Sink, Writer};
@@ -57,6 +59,7 @@ pub fn write_result<S: Sink + ?Sized>(
 }
 
 /// Appends `{"jsonrpc":"2.0","id":…,"error":{…}}`, without `id` where the request's could not be read (RPC-09).
+/// The message is what `message` displays.
 ///
 /// # Errors
 ///
@@ -65,7 +68,7 @@ pub fn write_error<S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RawJson<'_>>,
     code: ErrorCode,
-    message: &str,
+    message: &(impl fmt::Display + ?Sized),
     data: impl FnOnce(&mut Writer<'_, S>),
 ) -> Result<(), Full> {
     let mut json = begin(out, id);
@@ -74,7 +77,7 @@ pub fn write_error<S: Sink + ?Sized>(
     json.key("code");
     json.integer(code.value());
     json.key("message");
-    json.string(message);
+    json.display(message);
     data(&mut json);
     json.end_object();
     json.end_object();
