@@ -94,7 +94,7 @@ impl Traffic {
             )
         };
         let meta = meta.trim_end_matches(',');
-        let request = |method| {
+        let request = |method: &str| {
             format!(
                 r#"{{"jsonrpc":"2.0","id":"o","method":"{method}","params":{{"_meta":{{{meta}}}}}}}"#
             )
@@ -105,6 +105,11 @@ impl Traffic {
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":-1}}"#.into(),
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#.into(),
             r#"{"jsonrpc":"2.0","id":5,"result":{}}"#.into(),
+            // What is answered with an error, with and without something of it quoted.
+            r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#.into(),
+            r#"{"jsonrpc":"2.0","id":"e","method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025\u002d11-25"}}}"#.into(),
+            r#"{"jsonrpc":"2.0","id":"e""#.into(),
+            request(&format!("no\\n{}", "such".repeat(100))),
         ];
         others.push(request(if era == Era::Modern {
             "server/discover"

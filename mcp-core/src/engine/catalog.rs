@@ -11,7 +11,9 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::json::{JsonStr, Kind, Sink, Writer};
-use crate::model::{ClientCapabilities, Era, Implementation, ProtocolVersion, Tool, key};
+use crate::model::{
+    ClientCapabilities, Era, Implementation, ProtocolVersion, Tool, is_object_schema, key,
+};
 
 /// How long, and for whom, the lists and the discovery result may be cached (server, utilities, "Caching").
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -275,12 +277,7 @@ fn check(tool: &Tool<'_>) -> Result<(), CatalogError> {
     if tool.name.is_empty() {
         return Err(CatalogError::UnnamedTool);
     }
-    let object = tool.input_schema.as_object().is_some_and(|mut members| {
-        members.any(|(name, value)| {
-            name == "type" && value.as_string().is_some_and(|kind| kind == "object")
-        })
-    });
-    if !object {
+    if !is_object_schema(tool.input_schema) {
         return Err(CatalogError::InputSchema(tool.name.into()));
     }
     if tool

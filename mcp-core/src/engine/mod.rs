@@ -39,7 +39,7 @@ use crate::rpc::{
 ///    `out` as it was. Framing is the caller's; [`binding`](crate::binding) has it for stdio.
 /// 3. A message that comes back borrows the bytes, not the engine: it stays usable while the engine is commanded.
 /// 4. No call copies input bytes, but for ids and progress tokens. No call allocates in steady state, except through
-///    `out`, tables growing to their limits, ids of more than 38 bytes or with escapes, and texts of errors.
+///    `out`, tables growing to their limits, ids of more than 38 bytes or with escapes, and tool names with escapes.
 /// 5. The same construction and the same calls give the same outputs, byte for byte.
 /// 6. A peer's input cannot make it panic. Memory is bounded by [`Limits`].
 #[derive(Debug)]

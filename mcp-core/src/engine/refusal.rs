@@ -1,7 +1,6 @@
 //! The error that a fault is answered with.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use core::fmt::{self, Write as _};
 
 use super::catalog::write_versions;
 use crate::error::PeerFault;
@@ -25,10 +24,7 @@ pub(super) fn refuse<S: Sink + ?Sized>(
             None
         }
     });
-    let message = name.map_or_else(
-        || fault.to_string(),
-        |name| format!("{fault}: {}", shown(name)),
-    );
+    let message = Message { fault, name };
     write_error(out, id.map(|id| id.raw()), fault.code(), &message, |json| {
         if fault == PeerFault::UnsupportedVersion {
             write_unsupported(
@@ -49,27 +45,78 @@ pub(super) fn refuse<S: Sink + ?Sized>(
 /// ERR-09. A legacy version is served after `initialize` only (VER-04): who asks for one statelessly is not told that it
 /// is supported, or it would ask again.
 fn write_unsupported<S: Sink + ?Sized>(requested: Option<RawJson<'_>>, json: &mut Writer<'_, S>) {
-    let requested = requested
-        .and_then(RawJson::as_string)
-        .map(shown)
-        .unwrap_or_default();
-    let legacy = ProtocolVersion::parse(&requested).is_some();
+    let requested = requested.and_then(RawJson::as_string);
+    let named = |version: &ProtocolVersion| requested.is_some_and(|it| it == version.as_str());
+    let legacy = ProtocolVersion::ALL.iter().any(named);
     json.key("data");
     json.begin_object();
     json.key("supported");
     write_versions(|version| !legacy || version.era() == Era::Modern, json);
     json.key("requested");
-    json.string(&requested);
+    match requested {
+        Some(requested) => json.display(&Shown(requested)),
+        None => json.string(""),
+    }
     json.end_object();
 }
 
-/// What a peer has sent, which may be of any length, cut to what a message has room for.
-fn shown(text: JsonStr<'_>) -> String {
-    const SHOWN: usize = 128;
-    let mut chars = text.chars();
-    let mut shown: String = chars.by_ref().take(SHOWN).collect();
-    if chars.next().is_some() {
-        shown.push('…');
+/// What is wrong, and with which name.
+struct Message<'b> {
+    fault: PeerFault,
+    name: Option<JsonStr<'b>>,
+}
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => write!(f, "{}: {}", self.fault, Shown(name)),
+            None => self.fault.fmt(f),
+        }
     }
-    shown
+}
+
+/// What a peer has sent, which may be of any length, cut to what a message has room for.
+struct Shown<'b>(JsonStr<'b>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 128;
+        let mut chars = self.0.chars();
+        for char in chars.by_ref().take(SHOWN) {
+            f.write_char(char)?;
+        }
+        match chars.next() {
+            Some(_) => f.write_char('…'),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn a_name_is_quoted_decoded_and_cut_after_128_characters() {
+        let message = |name: &str| {
+            let name = format!("\"{name}\"");
+            let name = RawJson::parse(name.as_bytes()).expect("a string");
+            Message {
+                fault: PeerFault::UnknownTool,
+                name: name.as_string(),
+            }
+            .to_string()
+        };
+        assert_eq!(message(""), "Unknown tool: ");
+        assert_eq!(message(r"\u00e9\n\\"), "Unknown tool: é\n\\");
+        let longest = "é".repeat(128);
+        assert_eq!(message(&longest), format!("Unknown tool: {longest}"));
+        for more in ["é", r"\ud83e\udd80", "more"] {
+            let long = [&longest, more].concat();
+            assert_eq!(message(&long), format!("Unknown tool: {longest}…"));
+        }
+    }
 }

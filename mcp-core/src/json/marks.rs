@@ -60,7 +60,7 @@ impl Marks {
 #[inline(never)]
 fn long_plain_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at..) {
-        Some(rest) => at + scan::string_run(rest).len,
+        Some(rest) => at + scan::string_run(rest),
         None => bytes.len(),
     }
 }

@@ -124,7 +124,7 @@ impl<'b> RawJson<'b> {
     pub fn as_string(self) -> Option<JsonStr<'b>> {
         let text = self.0.strip_prefix('"')?.strip_suffix('"')?;
         // A backslash is all that can end a run in checked text.
-        let escaped = scan::string_run(text.as_bytes()).len < text.len();
+        let escaped = scan::string_run(text.as_bytes()) < text.len();
         Some(JsonStr::new(text, escaped))
     }
 

@@ -344,7 +344,7 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let mut rest = text.as_bytes();
         loop {
-            let (plain, after) = rest.split_at(scan::string_run(rest).len);
+            let (plain, after) = rest.split_at(scan::string_run(rest));
             self.append(plain);
             let Some((&byte, after)) = after.split_first() else {
                 return;

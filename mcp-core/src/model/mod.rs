@@ -23,5 +23,6 @@ pub use meta::{RequestMeta, key};
 pub use method::Method;
 pub use params::Params;
 pub use progress::Progress;
+pub(crate) use tool::is_object_schema;
 pub use tool::{CallToolResult, Tool, ToolAnnotations};
 pub use version::{Era, ProtocolVersion};

@@ -114,12 +114,14 @@ impl ToolAnnotations {
 /// TOOL-06: 2025-06-18 and 2025-11-25 ask for `"type": "object"` at the root.
 fn has_output_schema(schema: RawJson<'_>, version: ProtocolVersion) -> bool {
     version >= ProtocolVersion::V2026_07_28
-        || version >= ProtocolVersion::V2025_06_18
-            && schema.as_object().is_some_and(|mut members| {
-                members.any(|(name, value)| {
-                    name == "type" && value.as_string().is_some_and(|kind| kind == "object")
-                })
-            })
+        || version >= ProtocolVersion::V2025_06_18 && is_object_schema(schema)
+}
+
+/// Whether it is a JSON Schema with `"type": "object"` at its root.
+pub(crate) fn is_object_schema(schema: RawJson<'_>) -> bool {
+    schema.as_object().is_some_and(|mut members| {
+        members.any(|(name, value)| name == "type" && value.is_text("object"))
+    })
 }
 
 /// The result of `tools/call`.

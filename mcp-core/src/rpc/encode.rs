@@ -1,5 +1,7 @@
 //! Envelopes out: appended whole to the caller's sink, or not at all.
 
+use core::fmt;
+
 use super::RequestId;
 use crate::error::ErrorCode;
 use crate::json::{Full, RawJson, Sink, Writer};
@@ -57,6 +59,7 @@ pub fn write_result<S: Sink + ?Sized>(
 }
 
 /// Appends `{"jsonrpc":"2.0","id":…,"error":{…}}`, without `id` where the request's could not be read (RPC-09).
+/// The message is what `message` displays.
 ///
 /// # Errors
 ///
@@ -65,23 +68,16 @@ pub fn write_error<S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RawJson<'_>>,
     code: ErrorCode,
-    message: &str,
+    message: &(impl fmt::Display + ?Sized),
     data: impl FnOnce(&mut Writer<'_, S>),
 ) -> Result<(), Full> {
-    let mut json = Writer::new(out);
-    json.begin_object();
-    json.key("jsonrpc");
-    json.string("2.0");
-    if let Some(id) = id {
-        json.key("id");
-        json.raw(id);
-    }
+    let mut json = begin(out, id);
     json.key("error");
     json.begin_object();
     json.key("code");
     json.integer(code.value());
     json.key("message");
-    json.string(message);
+    json.display(message);
     data(&mut json);
     json.end_object();
     json.end_object();
@@ -121,18 +117,24 @@ fn write_call<S: Sink + ?Sized>(
     method: &str,
     params: impl FnOnce(&mut Writer<'_, S>),
 ) -> Result<(), Full> {
-    let mut json = Writer::new(out);
-    json.begin_object();
-    json.key("jsonrpc");
-    json.string("2.0");
-    if let Some(id) = id {
-        json.key("id");
-        json.raw(id.raw());
-    }
+    let mut json = begin(out, id.map(|id| id.raw()));
     json.key("method");
     json.string(method);
     json.key("params");
     params(&mut json);
     json.end_object();
     json.finish().map(drop)
+}
+
+/// Begins a message, with `id` where there is one.
+fn begin<'o, S: Sink + ?Sized>(out: &'o mut S, id: Option<RawJson<'_>>) -> Writer<'o, S> {
+    let mut json = Writer::new(out);
+    json.begin_object();
+    json.key("jsonrpc");
+    json.string("2.0");
+    if let Some(id) = id {
+        json.key("id");
+        json.raw(id);
+    }
+    json
 }

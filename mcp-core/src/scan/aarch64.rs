@@ -2,20 +2,19 @@
 
 use core::arch::aarch64::{
     uint8x16_t, vceqq_u8, vcltq_u8, vdupq_n_u8, vget_lane_u64, vld1q_u8, vorrq_u8,
-    vreinterpret_u64_u8, vreinterpretq_s8_u8, vreinterpretq_u8_s8, vreinterpretq_u16_u8,
-    vshrn_n_u16, vshrq_n_s8,
+    vreinterpret_u64_u8, vreinterpretq_u16_u8, vshrn_n_u16,
 };
 
-use super::StringRun;
+use super::HEAD;
 use super::generic::{self, Vector};
 
 #[inline]
-pub(super) fn head(pair: &[[u8; 16]; 2]) -> StringRun {
+pub(super) fn head(pair: &[[u8; HEAD / 2]; 2]) -> usize {
     // SAFETY: this module is compiled for targets with NEON only.
-    unsafe { generic::pair_run::<Neon, 16>(pair) }
+    unsafe { generic::stop_in_pair::<Neon, 16>(pair) }.unwrap_or(HEAD)
 }
 
-pub(super) fn string_run(bytes: &[u8]) -> StringRun {
+pub(super) fn string_run(bytes: &[u8]) -> usize {
     // SAFETY: this module is compiled for targets with NEON only.
     unsafe { generic::string_run::<Neon, 16>(bytes) }
 }
@@ -51,12 +50,10 @@ impl Vector<16> for Neon {
     }
 
     #[inline(always)]
-    unsafe fn high_bits(self) -> u64 {
+    unsafe fn mask(self) -> u64 {
         // SAFETY: our caller promises NEON.
         unsafe {
-            // The arithmetic shift copies each byte's high bit over the whole byte.
-            let lanes = vreinterpretq_u8_s8(vshrq_n_s8::<7>(vreinterpretq_s8_u8(self.0)));
-            let nibbles = vshrn_n_u16::<4>(vreinterpretq_u16_u8(lanes));
+            let nibbles = vshrn_n_u16::<4>(vreinterpretq_u16_u8(self.0));
             vget_lane_u64::<0>(vreinterpret_u64_u8(nibbles))
         }
     }

@@ -1,6 +1,6 @@
 //! The vector algorithm, once for all instruction sets, and what it needs from one.
 
-use super::{StringRun, swar};
+use super::swar;
 
 /// `N` bytes in one register.
 ///
@@ -19,8 +19,9 @@ pub(super) trait Vector<const N: usize>: Copy {
     /// 0xFF for each byte that ends a run (`"`, `\`, below 0x20), 0 for the others.
     unsafe fn stops(self) -> Self;
 
-    /// [`LANE_BITS`](Self::LANE_BITS) set bits for each byte from 0x80 up, the first byte lowest.
-    unsafe fn high_bits(self) -> u64;
+    /// [`LANE_BITS`](Self::LANE_BITS) set bits for each 0xFF, as many zeros for each 0, the first byte lowest. For no
+    /// other bytes.
+    unsafe fn mask(self) -> u64;
 }
 
 /// Blocks examined between two branches.
@@ -30,152 +31,93 @@ const GROUP: usize = 4;
 ///
 /// The CPU must have the instruction set of `V`.
 #[inline(always)]
-pub(super) unsafe fn string_run<V: Vector<N>, const N: usize>(bytes: &[u8]) -> StringRun {
+pub(super) unsafe fn string_run<V: Vector<N>, const N: usize>(bytes: &[u8]) -> usize {
     let (blocks, tail) = bytes.as_chunks::<N>();
-    let mut run = Run { len: 0, high: 0 };
+    let mut len = 0;
     for group in blocks.as_chunks::<GROUP>().0 {
         // SAFETY: the instruction set is there, as our caller promises.
-        let (stopped, high) = unsafe {
+        let stops = unsafe {
             let [a, b, c, d] = [
-                V::load(&group[0]),
-                V::load(&group[1]),
-                V::load(&group[2]),
-                V::load(&group[3]),
+                V::load(&group[0]).stops(),
+                V::load(&group[1]).stops(),
+                V::load(&group[2]).stops(),
+                V::load(&group[3]).stops(),
             ];
-            let stops = a.stops().or(b.stops()).or(c.stops().or(d.stops()));
-            (stops.high_bits() != 0, a.or(b).or(c.or(d)).high_bits())
+            a.or(b).or(c.or(d)).mask()
         };
-        if stopped {
+        if stops != 0 {
             break;
         }
-        run.high |= high;
-        run.len += GROUP * N;
+        len += GROUP * N;
     }
     // The run ends within the next group, or there are fewer blocks left than make a group.
-    let (pairs, single) = blocks[run.len / N..].as_chunks::<2>();
+    let (pairs, single) = blocks[len / N..].as_chunks::<2>();
     for pair in pairs {
         // SAFETY: as above.
-        if run.append(2 * N, unsafe { Found::in_pair::<V, N>(pair) }) {
-            return run.finish();
+        if let Some(at) = unsafe { stop_in_pair::<V, N>(pair) } {
+            return len + at;
         }
+        len += 2 * N;
     }
     for block in single {
         // SAFETY: as above.
-        if run.append(N, unsafe { Found::in_block::<V, N>(block) }) {
-            return run.finish();
+        if let Some(at) = unsafe { stop_in_block::<V, N>(block) } {
+            return len + at;
         }
+        len += N;
     }
     if tail.is_empty() {
-        return run.finish();
+        return len;
     }
     let Some(last) = bytes.last_chunk::<N>() else {
         return swar::string_run(bytes);
     };
     // The last N bytes. Those of them that have been seen hold no stop and belong to the run.
-    run.len = bytes.len() - N;
     // SAFETY: as above.
-    run.append(N, unsafe { Found::in_block::<V, N>(last) });
-    run.finish()
+    match unsafe { stop_in_block::<V, N>(last) } {
+        Some(at) => bytes.len() - N + at,
+        None => bytes.len(),
+    }
 }
 
-/// The run within two blocks.
+/// The position of the first byte in two blocks that ends a run.
 ///
 /// # Safety
 ///
 /// The CPU must have the instruction set of `V`.
 #[inline(always)]
-pub(super) unsafe fn pair_run<V: Vector<N>, const N: usize>(pair: &[[u8; N]; 2]) -> StringRun {
-    let mut run = Run { len: 0, high: 0 };
+pub(super) unsafe fn stop_in_pair<V: Vector<N>, const N: usize>(
+    [first, second]: &[[u8; N]; 2],
+) -> Option<usize> {
+    let width = V::LANE_BITS * N as u32;
+    if 2 * width > u64::BITS {
+        // SAFETY: the instruction set is there, as our caller promises.
+        return unsafe {
+            stop_in_block::<V, N>(first).or_else(|| stop_in_block::<V, N>(second).map(|at| N + at))
+        };
+    }
+    // Both masks in one word: no branch that depends on where in the two blocks the run ends.
     // SAFETY: the instruction set is there, as our caller promises.
-    run.append(2 * N, unsafe { Found::in_pair::<V, N>(pair) });
-    run.finish()
+    let stops = unsafe {
+        let [first, second] = [V::load(first), V::load(second)];
+        first.stops().mask() | second.stops().mask() << width
+    };
+    lowest::<V, N>(stops)
 }
 
-/// What has been seen of a run.
-struct Run {
-    len: usize,
-    /// Not zero if one of its bytes is not ASCII.
-    high: u64,
+/// The same for one block.
+///
+/// # Safety
+///
+/// The CPU must have the instruction set of `V`.
+#[inline(always)]
+unsafe fn stop_in_block<V: Vector<N>, const N: usize>(block: &[u8; N]) -> Option<usize> {
+    // SAFETY: the instruction set is there, as our caller promises.
+    lowest::<V, N>(unsafe { V::load(block).stops().mask() })
 }
 
-impl Run {
-    /// Adds `len` bytes or as many of them as come before a stop, and tells whether there was one.
-    #[inline(always)]
-    fn append(&mut self, len: usize, found: Found) -> bool {
-        self.high |= found.high;
-        self.len += found.stop.unwrap_or(len);
-        found.stop.is_some()
-    }
-
-    #[inline(always)]
-    fn finish(self) -> StringRun {
-        StringRun {
-            len: self.len,
-            ascii: self.high == 0,
-        }
-    }
-}
-
-/// What one or two blocks say.
-struct Found {
-    /// Position of the first byte that ends the run.
-    stop: Option<usize>,
-    /// Not zero if one of the bytes before it is not ASCII.
-    high: u64,
-}
-
-impl Found {
-    /// # Safety
-    ///
-    /// The CPU must have the instruction set of `V`.
-    #[inline(always)]
-    unsafe fn in_block<V: Vector<N>, const N: usize>(block: &[u8; N]) -> Self {
-        // SAFETY: the instruction set is there, as our caller promises.
-        let [stops, high] = unsafe {
-            let vector = V::load(block);
-            [vector.stops().high_bits(), vector.high_bits()]
-        };
-        Self::in_masks::<V, N>(stops, high)
-    }
-
-    /// # Safety
-    ///
-    /// The CPU must have the instruction set of `V`.
-    #[inline(always)]
-    unsafe fn in_pair<V: Vector<N>, const N: usize>([first, second]: &[[u8; N]; 2]) -> Self {
-        let width = V::LANE_BITS * N as u32;
-        if 2 * width > u64::BITS {
-            // SAFETY: the instruction set is there, as our caller promises.
-            let first = unsafe { Self::in_block::<V, N>(first) };
-            if first.stop.is_some() {
-                return first;
-            }
-            // SAFETY: as above.
-            let second = unsafe { Self::in_block::<V, N>(second) };
-            return Self {
-                stop: second.stop.map(|at| N + at),
-                high: first.high | second.high,
-            };
-        }
-        // Both masks in one word: no branch that depends on where in the two blocks the run ends.
-        // SAFETY: the instruction set is there, as our caller promises.
-        let [stops, high] = unsafe {
-            let [first, second] = [V::load(first), V::load(second)];
-            [
-                first.stops().high_bits() | second.stops().high_bits() << width,
-                first.high_bits() | second.high_bits() << width,
-            ]
-        };
-        Self::in_masks::<V, N>(stops, high)
-    }
-
-    #[inline(always)]
-    fn in_masks<V: Vector<N>, const N: usize>(stops: u64, high: u64) -> Self {
-        let below = stops.wrapping_sub(1) & !stops;
-        let stop = (stops != 0).then(|| (stops.trailing_zeros() / V::LANE_BITS) as usize);
-        Self {
-            stop,
-            high: high & below,
-        }
-    }
+/// Which byte is the first that a mask has bits for.
+#[inline(always)]
+fn lowest<V: Vector<N>, const N: usize>(mask: u64) -> Option<usize> {
+    (mask != 0).then(|| (mask.trailing_zeros() / V::LANE_BITS) as usize)
 }

@@ -60,7 +60,7 @@ use self::x86_64 as kernel;
 mod kernel {
     pub(super) use super::swar::string_run;
 
-    pub(super) fn head(pair: &[[u8; super::HEAD / 2]; 2]) -> super::StringRun {
+    pub(super) fn head(pair: &[[u8; super::HEAD / 2]; 2]) -> usize {
         string_run(pair.as_flattened())
     }
 }
@@ -76,84 +76,44 @@ pub fn newline(bytes: &[u8]) -> Option<usize> {
     memchr::memchr(b'\n', bytes)
 }
 
-/// What [`string_run`] found.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct StringRun {
-    /// How many bytes come before the first `"`, `\` or control character (below 0x20); the whole input if there is none.
-    pub len: usize,
-    /// Whether every byte of the run is ASCII.
-    pub ascii: bool,
-}
-
 /// Bytes looked at before the kernel for long runs is called, in two blocks. Most member names and short values end
 /// within them.
 const HEAD: usize = 32;
 
-/// Measures the run of bytes that stand for themselves inside a JSON string (RFC 8259, section 7): everything up to
-/// the first `"`, `\` or byte below 0x20.
+/// Measures the run of bytes that stand for themselves inside a JSON string (RFC 8259, section 7): how many come before
+/// the first `"`, `\` or control character (below 0x20); all of them if there is none.
 ///
 /// Meant to be called with everything that follows the opening quote, up to the end of the message: bytes after the
 /// run are not touched beyond the vector in which it ends.
 #[must_use]
 #[inline]
-pub fn string_run(bytes: &[u8]) -> StringRun {
+pub fn string_run(bytes: &[u8]) -> usize {
     let Some(pair) = bytes.as_chunks::<{ HEAD / 2 }>().0.first_chunk::<2>() else {
         return short_run(bytes);
     };
     let head = kernel::head(pair);
-    if head.len < HEAD {
+    if head < HEAD {
         return head;
     }
-    if bytes.len() <= 2 * HEAD {
-        return last_run(bytes, head);
+    if bytes.len() > 2 * HEAD {
+        return HEAD + kernel::string_run(&bytes[HEAD..]);
     }
-    let rest = kernel::string_run(&bytes[HEAD..]);
-    StringRun {
-        len: HEAD + rest.len,
-        ascii: head.ascii && rest.ascii,
-    }
-}
-
-/// The same for up to two heads, the first of which, `head`, has no stop: the second may overlap it.
-#[inline]
-fn last_run(bytes: &[u8], head: StringRun) -> StringRun {
+    // One more head, which may overlap the first: that one has no stop.
     match bytes.as_rchunks::<{ HEAD / 2 }>().1.last_chunk::<2>() {
-        Some(pair) => {
-            let last = kernel::head(pair);
-            StringRun {
-                len: bytes.len() - HEAD + last.len,
-                ascii: head.ascii && last.ascii,
-            }
-        }
+        Some(pair) => bytes.len() - HEAD + kernel::head(pair),
         None => head,
     }
 }
 
 /// The same for fewer than [`HEAD`] bytes.
 #[inline]
-fn short_run(bytes: &[u8]) -> StringRun {
+fn short_run(bytes: &[u8]) -> usize {
     let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
         return swar::string_run(bytes);
     };
     // Two blocks that overlap. A stop in both is found in the first.
-    let run = kernel::head(&[*first, *last]);
-    StringRun {
-        len: match run.len {
-            len if len < HEAD / 2 => len,
-            len => len + bytes.len() - HEAD,
-        },
-        ascii: run.ascii,
+    match kernel::head(&[*first, *last]) {
+        at if at < HEAD / 2 => at,
+        at => at + bytes.len() - HEAD,
     }
-}
-
-/// `bytes` as text, without a copy.
-///
-/// # Errors
-///
-/// The offset of the first byte that does not belong to a well-formed UTF-8 sequence. A sequence cut off by the end of
-/// the input is reported at its first byte.
-#[inline]
-pub fn utf8(bytes: &[u8]) -> Result<&str, usize> {
-    core::str::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }

@@ -1,39 +1,23 @@
 //! A word of eight bytes at a time in plain safe Rust: the kernel where there is no vector unit, and for inputs that
 //! do not fill a vector.
 
-use super::StringRun;
-
 const WORD: usize = size_of::<u64>();
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x80 * ONES;
 
-pub(super) fn string_run(bytes: &[u8]) -> StringRun {
+pub(super) fn string_run(bytes: &[u8]) -> usize {
     let (words, tail) = bytes.as_chunks::<WORD>();
-    let mut high = 0;
     let mut len = 0;
     for word in words {
-        let word = u64::from_le_bytes(*word);
-        let stops = stops(word);
-        high |= word & below(stops);
+        let stops = stops(u64::from_le_bytes(*word));
         if stops != 0 {
-            return StringRun {
-                len: len + position(stops),
-                ascii: high & HIGH == 0,
-            };
+            return len + position(stops);
         }
         len += WORD;
     }
-    let word = partial(tail);
-    let stops = stops(word);
-    high |= word & below(stops);
-    len += if stops == 0 {
-        tail.len()
-    } else {
-        position(stops)
-    };
-    StringRun {
-        len,
-        ascii: high & HIGH == 0,
+    match stops(partial(tail)) {
+        0 => bytes.len(),
+        stops => len + position(stops),
     }
 }
 
@@ -47,16 +31,11 @@ fn stops(word: u64) -> u64 {
     (control | quote | backslash) & !word & HIGH
 }
 
-/// All bits below the lowest set one; all bits if none is set.
-fn below(stops: u64) -> u64 {
-    stops.wrapping_sub(1) & !stops
-}
-
 fn position(stops: u64) -> usize {
     stops.trailing_zeros() as usize / WORD
 }
 
-/// Up to seven bytes as a word, filled up with bytes that neither stop a run nor count as non-ASCII.
+/// Up to seven bytes as a word, filled up with bytes that do not stop a run.
 fn partial(tail: &[u8]) -> u64 {
     const FILL: u64 = b' ' as u64 * ONES;
     let len = tail.len();

@@ -6,17 +6,17 @@ use core::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 
-use super::StringRun;
+use super::HEAD;
 use super::generic::{self, Vector};
 
 #[inline]
-pub(super) fn head(pair: &[[u8; 16]; 2]) -> StringRun {
+pub(super) fn head(pair: &[[u8; HEAD / 2]; 2]) -> usize {
     // SAFETY: this module is compiled for targets with SSE2 only.
-    unsafe { generic::pair_run::<Sse2, 16>(pair) }
+    unsafe { generic::stop_in_pair::<Sse2, 16>(pair) }.unwrap_or(HEAD)
 }
 
 /// The widest kernel this CPU has.
-pub(super) fn string_run(bytes: &[u8]) -> StringRun {
+pub(super) fn string_run(bytes: &[u8]) -> usize {
     if avx2_is_available() {
         // SAFETY: just checked.
         unsafe { avx2(bytes) }
@@ -34,13 +34,13 @@ pub(super) fn avx2_is_available() -> bool {
     return cfg!(target_feature = "avx2");
 }
 
-pub(super) fn sse2(bytes: &[u8]) -> StringRun {
+pub(super) fn sse2(bytes: &[u8]) -> usize {
     // SAFETY: this module is compiled for targets with SSE2 only.
     unsafe { generic::string_run::<Sse2, 16>(bytes) }
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn avx2(bytes: &[u8]) -> StringRun {
+pub(super) fn avx2(bytes: &[u8]) -> usize {
     // SAFETY: AVX2 is enabled for this function.
     unsafe { generic::string_run::<Avx2, 32>(bytes) }
 }
@@ -76,7 +76,7 @@ impl Vector<16> for Sse2 {
     }
 
     #[inline(always)]
-    unsafe fn high_bits(self) -> u64 {
+    unsafe fn mask(self) -> u64 {
         // SAFETY: our caller promises SSE2.
         u64::from(unsafe { _mm_movemask_epi8(self.0) }.cast_unsigned())
     }
@@ -113,7 +113,7 @@ impl Vector<32> for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn high_bits(self) -> u64 {
+    unsafe fn mask(self) -> u64 {
         // SAFETY: our caller promises AVX2.
         u64::from(unsafe { _mm256_movemask_epi8(self.0) }.cast_unsigned())
     }
