@@ -9,54 +9,15 @@
 //!
 //! # The run loop
 //!
+//! On standard input and output, blocking, without any runtime; `examples/stdio.rs` is the same program.
+//!
+//! ```no_run
+#![doc = include_str!("../examples/stdio.rs")]
 //! ```
-//! extern crate alloc;
-//! use alloc::sync::Arc;
-//! use mcp_core::Limits;
-//! use mcp_core::binding::StdioServer;
-//! use mcp_core::engine::{CacheHint, Catalog, Incoming, ServerEngine};
-//! use mcp_core::json::RawJson;
-//! use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool};
 //!
-//! // What is offered, serialised once and shared by all connections.
-//! let schema = RawJson::parse(br#"{"type":"object","properties":{}}"#)?;
-//! let tools = [Tool::new("now", schema)];
-//! let catalog = Catalog::new(&Implementation::new("clock", "1.0.0"), None, &tools, CacheHint::NONE)?;
-//!
-//! // One engine for each peer. The seed should be unpredictable to it.
-//! let engine = ServerEngine::new(Arc::new(catalog), Limits::DEFAULT, 0x5EED);
-//! let mut server = StdioServer::new(engine);
-//!
-//! # let mut stream: &[u8] = concat!(
-//! #     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"#,
-//! #     r#""clientInfo":{"name":"c","version":"1"}}}"#, "\n",
-//! #     r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"now"}}"#, "\n",
-//! # ).as_bytes();
-//! # let mut read = |input: &mut Vec<u8>| { input.extend_from_slice(stream); !core::mem::take(&mut stream).is_empty() };
-//! # let mut sent = Vec::new();
-//! # let mut write = |out: &[u8]| sent.extend_from_slice(out);
-//! let (mut input, mut out) = (Vec::new(), Vec::new());
-//! while read(&mut input) {                                          // your transport appends what came
-//!     let mut used = 0;
-//!     loop {
-//!         let step = server.receive(&input[used..], &mut out);       // one message, borrowed from `input`
-//!         used += step.consumed;
-//!         match step.incoming {
-//!             Some(Incoming::Call(call)) => {                        // yours to answer, now or later
-//!                 let content = [ContentBlock::text("half past nine")];
-//!                 server.reply(call.token, &CallToolResult::new(&content), &mut out)?;
-//!             }
-//!             Some(_) => {}                                          // dealt with: the answer is in `out`
-//!             None => break,                                         // no whole message left
-//!         }
-//!     }
-//!     input.drain(..used);
-//!     write(&out);                                                   // all answers of the turn at once
-//!     out.clear();
-//! }
-//! # assert!(sent.ends_with(b"\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"half past nine\"}]}}\n"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! `call.tool` is the tool's position in the catalog, `call.arguments` what the client gave, as checked JSON. A call need
+//! not be answered at once: its token can be kept, and [`Incoming::Cancelled`](engine::Incoming::Cancelled) says when nobody
+//! waits for it any more. With a `Vec` as output nothing is ever [`Blocked`](engine::Incoming::Blocked).
 //!
 //! # The layers
 //!

@@ -11,6 +11,15 @@
 /// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 144 bytes for each, and the text of ids and progress tokens of more than 38 bytes |
 /// | [`max_id`](Self::max_id) | 4 096 bytes | `max_in_flight` × 2 × this, if every id and token is that long |
 /// | [`max_batch`](Self::max_batch) | 1 024 | the answers of a batch, until the last one is there |
+///
+/// There may be more limits one day, so a set of one's own begins with the defaults:
+///
+/// ```
+/// use mcp_core::Limits;
+///
+/// let mut limits = Limits::DEFAULT;
+/// limits.max_message = 64 * 1024;
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -54,6 +54,10 @@ impl ToolResult {
 }
 
 /// What a handler may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not something a tool can return",
+    note = "a tool returns `String`, `&'static str`, `Structured<T>`, `ContentBlock` or a `Vec` of them, `ToolResult`, `()`, or a `Result` of one of these"
+)]
 pub trait IntoToolResult {
     /// Makes the result.
     fn into_tool_result(self) -> ToolResult;

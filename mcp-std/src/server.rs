@@ -11,8 +11,10 @@ use mcp_core::json::RawJson;
 use mcp_core::model::{self, Implementation};
 use mcp_core::{Limits, PeerFault};
 use mcp_io::{End, Error, Options, Source, drive, stdio};
+use schemars::JsonSchema;
 
 use crate::connection::Connection;
+use crate::output::IntoToolResult;
 use crate::tool::{Handler, Local, Shared, Sharing, Tool};
 
 /// A Model Context Protocol server: tools, and who offers them. Cheap to clone.
@@ -66,6 +68,9 @@ impl<S: Sharing> Server<S> {
 
     /// [`serve_stdio`](Self::serve_stdio) for programs that do nothing else: runs it on this thread, and waits for input
     /// without a reactor while no call is running.
+    ///
+    /// No runtime but async-io's is entered: timers are `async_io::Timer`, and work that blocks goes to `blocking::unblock`
+    /// or a thread. A handler that needs tokio wants `#[tokio::main]` and [`serve_stdio`](Self::serve_stdio).
     ///
     /// # Errors
     ///
@@ -127,7 +132,7 @@ impl ServerBuilder {
     /// Adds a tool: a name, what it does, and a function.
     ///
     /// The function takes arguments that serde can decode and schemars can describe, and returns a future of anything
-    /// that is [`IntoToolResult`](crate::IntoToolResult); see [`Handler`] for its forms, and [`Tool`] for more to say
+    /// that is [`IntoToolResult`]; see [`Handler`] for its forms, and [`Tool`] for more to say
     /// about a tool.
     pub fn tool<M: 'static, H>(
         self,
@@ -136,7 +141,7 @@ impl ServerBuilder {
         handler: H,
     ) -> Self
     where
-        H: Handler<M, Future: Send> + Send + Sync,
+        H: Handler<M, Args: JsonSchema, Output: IntoToolResult, Future: Send> + Send + Sync,
     {
         self.with_tool(Tool::new(name, description, handler))
     }
@@ -151,7 +156,7 @@ impl ServerBuilder<Local> {
         handler: H,
     ) -> Self
     where
-        H: Handler<M>,
+        H: Handler<M, Args: JsonSchema, Output: IntoToolResult>,
     {
         self.with_tool(Tool::local(name, description, handler))
     }
@@ -242,7 +247,7 @@ impl<S: Sharing> ServerBuilder<S> {
     ///
     /// # Errors
     ///
-    /// Two tools have one name, or a schema is not one.
+    /// Two tools have one name, or the arguments of one are not a struct (its schema is no object).
     pub fn build(self) -> Result<Server<S>, BuildError> {
         let mut server = Implementation::new(&self.name, &self.version);
         server.title = self.title.as_deref();
@@ -296,7 +301,7 @@ fn schema<'t>(text: &'t str, tool: &str) -> Result<RawJson<'t>, BuildError> {
 }
 
 /// A server cannot be built: a mistake of its author.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A tool cannot be offered.
@@ -317,6 +322,13 @@ impl fmt::Display for BuildError {
             Self::Catalog(error) => error.fmt(f),
             Self::Schema(tool) => write!(f, "a schema of tool `{tool}` nests too deep"),
         }
+    }
+}
+
+/// The same as `Display`: `main` shows errors so.
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

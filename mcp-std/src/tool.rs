@@ -71,26 +71,38 @@ pub enum Started<S: Sharing> {
 /// A function that can be a tool.
 ///
 /// Implemented for closures and functions that return a future: `|args: A| async move { … }`,
-/// `|context: ToolContext, args: A| async move { … }`, and both without `args` for tools that take none. `A` is decoded
-/// by serde and described by schemars; the output is anything that is [`IntoToolResult`]. `Marker` tells the forms
-/// apart and is always inferred.
+/// `|context: ToolContext, args: A| async move { … }`, and both without `args` for tools that take none. `A` is one
+/// struct, whose fields are the tool's arguments: it is decoded by serde and described by schemars. The output is
+/// anything that is [`IntoToolResult`]. `Marker` tells the forms apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "this function cannot be a tool",
+    label = "not a tool's function",
+    note = "a tool is `|args: A| async move {{ … }}`, `|context: ToolContext, args: A| async move {{ … }}`, or either without `args`",
+    note = "`A` derives `serde::Deserialize` and `schemars::JsonSchema`; several arguments are the fields of one `A`"
+)]
 pub trait Handler<Marker>: 'static {
     /// The arguments.
-    type Args: DeserializeOwned + JsonSchema + 'static;
-    /// What it returns.
-    type Future: Future<Output: IntoToolResult> + 'static;
+    type Args: DeserializeOwned + 'static;
+    /// What it returns in the end.
+    type Output;
+    /// The future it returns.
+    type Future: Future<Output = Self::Output> + 'static;
 
     /// Runs it.
     fn call(&self, context: ToolContext, args: Self::Args) -> Self::Future;
 }
 
+// What makes a form is here. What else a tool's types have to be is asked for where a tool is made, so that the compiler
+// names what is missing rather than the function.
+
 impl<F, A, Fut> Handler<(A,)> for F
 where
     F: Fn(A) -> Fut + 'static,
-    A: DeserializeOwned + JsonSchema + 'static,
-    Fut: Future<Output: IntoToolResult> + 'static,
+    A: DeserializeOwned + 'static,
+    Fut: Future + 'static,
 {
     type Args = A;
+    type Output = Fut::Output;
     type Future = Fut;
 
     fn call(&self, _: ToolContext, args: A) -> Fut {
@@ -101,10 +113,11 @@ where
 impl<F, A, Fut> Handler<(ToolContext, A)> for F
 where
     F: Fn(ToolContext, A) -> Fut + 'static,
-    A: DeserializeOwned + JsonSchema + 'static,
-    Fut: Future<Output: IntoToolResult> + 'static,
+    A: DeserializeOwned + 'static,
+    Fut: Future + 'static,
 {
     type Args = A;
+    type Output = Fut::Output;
     type Future = Fut;
 
     fn call(&self, context: ToolContext, args: A) -> Fut {
@@ -115,9 +128,10 @@ where
 impl<F, Fut> Handler<ToolContext> for F
 where
     F: Fn(ToolContext) -> Fut + 'static,
-    Fut: Future<Output: IntoToolResult> + 'static,
+    Fut: Future + 'static,
 {
     type Args = NoArguments;
+    type Output = Fut::Output;
     type Future = Fut;
 
     fn call(&self, context: ToolContext, _: NoArguments) -> Fut {
@@ -128,9 +142,10 @@ where
 impl<F, Fut> Handler<()> for F
 where
     F: Fn() -> Fut + 'static,
-    Fut: Future<Output: IntoToolResult> + 'static,
+    Fut: Future + 'static,
 {
     type Args = NoArguments;
+    type Output = Fut::Output;
     type Future = Fut;
 
     fn call(&self, _: ToolContext, _: NoArguments) -> Fut {
@@ -140,8 +155,14 @@ where
 
 /// The arguments of a tool that takes none; what is given all the same is ignored.
 #[derive(Debug, serde::Deserialize, JsonSchema)]
+// Without this the line above would be told to the model.
+#[schemars(transform = drop_description)]
 #[non_exhaustive]
 pub struct NoArguments {}
+
+fn drop_description(schema: &mut schemars::Schema) {
+    schema.remove("description");
+}
 
 /// A tool: what a client is told about it, and the function that it calls.
 ///
@@ -182,7 +203,7 @@ impl Tool {
         handler: H,
     ) -> Self
     where
-        H: Handler<M, Future: Send> + Send + Sync,
+        H: Handler<M, Args: JsonSchema, Output: IntoToolResult, Future: Send> + Send + Sync,
     {
         let start =
             move |context: ToolContext, arguments: Option<RawJson<'_>>| match arguments::decode(
@@ -203,7 +224,7 @@ impl Tool<Local> {
         handler: H,
     ) -> Self
     where
-        H: Handler<M>,
+        H: Handler<M, Args: JsonSchema, Output: IntoToolResult>,
     {
         let start =
             move |context: ToolContext, arguments: Option<RawJson<'_>>| match arguments::decode(
@@ -217,7 +238,7 @@ impl Tool<Local> {
 }
 
 impl<S: Sharing> Tool<S> {
-    fn with_start<M, H: Handler<M>>(
+    fn with_start<M, H: Handler<M, Args: JsonSchema, Output: IntoToolResult>>(
         name: String,
         description: String,
         start: Box<S::Start>,
@@ -227,7 +248,7 @@ impl<S: Sharing> Tool<S> {
             title: None,
             description,
             input_schema: input_schema::<H::Args>(),
-            output_schema: <<H::Future as Future>::Output as IntoToolResult>::output_schema()
+            output_schema: <H::Output as IntoToolResult>::output_schema()
                 .map(|schema| schema.to_string()),
             annotations: ToolAnnotations::default(),
             requires: ClientCapabilities::NONE,
@@ -294,7 +315,7 @@ impl<S: Sharing> core::fmt::Debug for Tool<S> {
 }
 
 /// Calls the handler; a panic in it ends here, be it in the call or in its future.
-fn run<M, H: Handler<M>>(
+fn run<M, H: Handler<M, Output: IntoToolResult>>(
     handler: &H,
     context: ToolContext,
     args: H::Args,
