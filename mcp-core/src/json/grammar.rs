@@ -9,7 +9,8 @@ use super::{next_bytes, skip_whitespace};
 /// How many arrays and objects may be open at once, unless told otherwise.
 pub const DEFAULT_DEPTH: usize = 128;
 
-/// The most arrays and objects that may be open at once: each takes one bit in the [`Tokenizer`], 64 bytes in all.
+/// The most arrays and objects that may be open at once: each takes one bit in the [`Tokenizer`](super::Tokenizer), 64
+/// bytes in all.
 pub const MAX_DEPTH: usize = 512;
 
 /// The error for a byte that cannot be at `at`, or for the end of the input there.

@@ -69,8 +69,8 @@ impl<'b> Tokenizer<'b> {
         Self::with_depth(bytes, DEFAULT_DEPTH)
     }
 
-    /// A tokenizer for the document in `bytes`, at most `depth` or [`MAX_DEPTH`] deep, whichever is less. With 0 only
-    /// strings, numbers and literals are accepted.
+    /// A tokenizer for the document in `bytes`, at most `depth` or [`MAX_DEPTH`](super::MAX_DEPTH) deep, whichever is
+    /// less. With 0 only strings, numbers and literals are accepted.
     #[must_use]
     pub fn with_depth(bytes: &'b [u8], depth: usize) -> Self {
         let (text, cut) = match scan::text(bytes) {
