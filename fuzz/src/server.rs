@@ -1,6 +1,7 @@
 //! A whole server on a byte stream, against a model of who has to be answered, once, and how.
 
 mod answer;
+mod due;
 mod session;
 
 use std::sync::{Arc, LazyLock};

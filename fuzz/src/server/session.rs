@@ -1,18 +1,19 @@
 //! The server, the harness that answers its calls, and the model that knows what has to come out.
 
+mod calls;
+
 use std::slice;
 use std::sync::Arc;
 
 use mcp_core::binding::{StdioServer, Step};
-use mcp_core::engine::{CallKey, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
-use mcp_core::json::RawJson;
-use mcp_core::model::{CallToolResult, ContentBlock, Progress, ProtocolVersion};
-use mcp_core::rpc::ErrorObject;
-use mcp_core::{EnvelopeFault, ErrorCode, Limits, PeerFault, SendError};
+use mcp_core::engine::{CallKey, Catalog, Incoming, ReplyToken, ServerEngine};
+use mcp_core::model::ProtocolVersion;
+use mcp_core::{EnvelopeFault, Limits, PeerFault, SendError};
 use serde_json::value::RawValue;
 
-use super::TOOLS;
-use super::answer::{Answer, Line, member};
+use self::calls::Open;
+use super::answer::Line;
+use super::due::{Batches, Due, Place};
 use crate::envelope::{Fault, Reading, read};
 use crate::line::Item;
 use crate::reference;
@@ -37,88 +38,8 @@ pub(super) struct Session {
     cancelled: Vec<ReplyToken>,
     /// The keys of all calls that are over.
     over: Vec<CallKey>,
-    /// All batches there were; see [`Place`].
-    batches: Vec<Batch>,
+    batches: Batches,
     transcript: Transcript,
-}
-
-/// An accepted call.
-struct Open {
-    token: ReplyToken,
-    /// As it is written.
-    id: String,
-    place: Place,
-}
-
-/// Where answers go: to a line of their own, or to the batch of this number.
-type Place = Option<usize>;
-
-/// A batch, as far as it has been taken and answered.
-struct Batch {
-    answers: Vec<Due>,
-    /// The calls in it that are open, and one more until all its messages have been taken.
-    awaited: usize,
-}
-
-/// An answer that has to come.
-#[derive(Debug)]
-enum Due {
-    /// With this text, or with any.
-    Result {
-        id: String,
-        text: Option<&'static str>,
-    },
-    Error {
-        id: Option<String>,
-        code: i64,
-    },
-}
-
-impl Due {
-    /// The refusal of a message with this id.
-    fn refusal(id: Option<String>, fault: Option<PeerFault>) -> Self {
-        let code = fault.expect("a message that is refused has a fault").code();
-        Self::Error {
-            id,
-            code: code.value(),
-        }
-    }
-
-    fn is(&self, answer: &Answer) -> bool {
-        match (self, answer) {
-            (Self::Result { id, text }, Answer::Result { id: sent, result }) => {
-                id == sent && text.is_none_or(|text| text == result)
-            }
-            (
-                Self::Error { id, code },
-                Answer::Error {
-                    id: sent,
-                    code: with,
-                },
-            ) => id == sent && code == with,
-            (Self::Result { .. } | Self::Error { .. }, _) => false,
-        }
-    }
-}
-
-/// An id by its value: `1` and `1.0` are one, `1` and `"1"` are two.
-#[derive(Debug, Eq, PartialEq)]
-enum Id {
-    Integer(i128),
-    Text(String),
-}
-
-impl Id {
-    fn new(text: &str) -> Option<Self> {
-        let value: &RawValue = serde_json::from_str(text).expect("a value");
-        match text.as_bytes()[0] {
-            b'"' => {
-                (!reference::has_lone_surrogate(value)).then(|| Self::Text(reference::text(value)))
-            }
-            b'-' | b'0'..=b'9' => reference::integer(value).map(Self::Integer),
-            _ => None,
-        }
-    }
 }
 
 impl Session {
@@ -129,7 +50,7 @@ impl Session {
             open: Vec::new(),
             cancelled: Vec::new(),
             over: Vec::new(),
-            batches: Vec::new(),
+            batches: Batches::default(),
             transcript: Transcript {
                 incoming: Vec::new(),
                 out: Vec::new(),
@@ -169,7 +90,7 @@ impl Session {
     pub(super) fn end(mut self) -> Transcript {
         self.flush();
         assert_eq!(self.server.engine().in_flight(), 0);
-        assert!(self.batches.iter().all(|batch| batch.awaited == 0));
+        assert!(self.batches.all_answered());
         self.transcript
     }
 
@@ -232,11 +153,7 @@ impl Session {
         let Incoming::Batch(mut batch) = incoming else {
             panic!("{incoming:?} where a batch was due");
         };
-        let place = self.batches.len();
-        self.batches.push(Batch {
-            answers: Vec::new(),
-            awaited: 1,
-        });
+        let place = self.batches.begin();
         let mut messages = messages.iter();
         let mut before = before;
         while let Some(incoming) = self
@@ -246,11 +163,11 @@ impl Session {
             let message = messages.next().expect("a message that is not in the batch");
             let expected = read(message.get().as_bytes(), &self.limits);
             let version = Some(ProtocolVersion::V2025_03_26);
-            self.message(incoming, expected, Some(place), before, version);
+            self.message(incoming, expected, place, before, version);
             before = self.transcript.out.len();
         }
         assert!(messages.next().is_none(), "a message of a batch was lost");
-        self.deliver(Some(place), None, true, before);
+        self.deliver(place, None, true, before);
         let before = self.transcript.out.len();
         let more = self
             .server
@@ -353,153 +270,10 @@ impl Session {
         }
     }
 
-    /// Compares what was written with what is due now: an answer on a line of its own, or all answers of a batch once
-    /// nothing in it is awaited any more. `awaited_less`: this was one of the things it waited for.
+    /// Compares what was written since `before`, see [`Batches::deliver`].
     fn deliver(&mut self, place: Place, due: Option<Due>, awaited_less: bool, before: usize) {
         let written = self.written_since(before);
-        let Some(place) = place else {
-            match (due, written.as_slice()) {
-                (None, []) => {}
-                (Some(due), [Line::One(answer)]) if due.is(answer) => {}
-                (due, written) => panic!("{written:?} where {due:?} was due"),
-            }
-            return;
-        };
-        let batch = &mut self.batches[place];
-        batch.answers.extend(due);
-        batch.awaited -= usize::from(awaited_less);
-        if batch.awaited > 0 || batch.answers.is_empty() {
-            assert_eq!(written, []);
-            return;
-        }
-        let [Line::Batch(answers)] = written.as_slice() else {
-            panic!("{written:?} where {:?} were due", batch.answers);
-        };
-        assert_eq!(answers.len(), batch.answers.len());
-        let mut pairs = batch.answers.iter().zip(answers);
-        assert!(pairs.all(|(due, answer)| due.is(answer)));
-    }
-
-    /// A call was accepted: it is the tool and the arguments that were sent, and is answered as the tool says.
-    fn call(&mut self, call: ToolCall<'_>, id: String, params: &str, place: Place) {
-        let name = member(params, "name").expect("a tool is called by name");
-        let name: &RawValue = serde_json::from_str(&name).expect("a value");
-        assert_eq!(reference::text(name), TOOLS[call.tool]);
-        let arguments = member(params, "arguments");
-        assert_eq!(call.arguments.map(RawJson::as_str), arguments.as_deref());
-        let token = member(params, "_meta").and_then(|meta| member(&meta, "progressToken"));
-        assert_eq!(call.wants_progress, token.is_some());
-        let open = Open {
-            token: call.token,
-            id,
-            place,
-        };
-        if let Some(place) = place {
-            self.batches[place].awaited += 1;
-        }
-        match TOOLS[call.tool] {
-            "later" => self.open.push(open),
-            "fail" => self.fail(open, call.arguments),
-            "flush" => {
-                self.open.push(open);
-                self.flush();
-            }
-            "progress" => {
-                let key = open.token.key();
-                for (progress, more) in [(1.0, true), (1.0, false), (f64::NAN, false), (1.5, true)]
-                {
-                    let before = self.transcript.out.len();
-                    let progress = Progress::new(progress).of(2.0).saying("\n");
-                    let sent = self
-                        .server
-                        .progress(key, &progress, &mut self.transcript.out);
-                    assert_eq!(sent, Ok(()));
-                    let token = token.iter().filter(|_| more).cloned();
-                    let due: Vec<Line> = token
-                        .map(|token| Line::One(Answer::Progress { token }))
-                        .collect();
-                    assert_eq!(self.written_since(before), due);
-                }
-                self.reply(open, call.arguments);
-                assert_eq!(self.touch(key), Err(SendError::Stale));
-            }
-            _ => self.reply(open, call.arguments),
-        }
-    }
-
-    /// A call was cancelled: it is the one of that id.
-    fn cancelled(&mut self, key: CallKey, params: &str, before: usize) {
-        let id = member(params, "requestId").expect("a request is cancelled by id");
-        let at = self.holder(&id).expect("nothing of that id is open");
-        let open = self.open.remove(at);
-        assert_eq!(open.token.key(), key);
-        self.over.push(key);
-        self.cancelled.push(open.token);
-        self.deliver(open.place, None, true, before);
-    }
-
-    /// Answers what is open. What was cancelled is answered too, and comes too late.
-    fn flush(&mut self) {
-        for token in self.cancelled.drain(..) {
-            let before = self.transcript.out.len();
-            let result = CallToolResult::new(&[]);
-            let sent = self.server.reply(token, &result, &mut self.transcript.out);
-            assert_eq!(sent, Err(SendError::Stale));
-            assert_eq!(self.transcript.out.len(), before);
-        }
-        while let Some(open) = self.open.pop() {
-            self.reply(open, None);
-        }
-    }
-
-    fn reply(&mut self, open: Open, structured: Option<RawJson<'_>>) {
-        let content = [ContentBlock::text("\"\u{2028}\n")];
-        let mut result = CallToolResult::new(&content);
-        result.structured_content = structured;
-        self.over.push(open.token.key());
-        let before = self.transcript.out.len();
-        let sent = self
-            .server
-            .reply(open.token, &result, &mut self.transcript.out);
-        assert_eq!(sent, Ok(()));
-        let due = Due::Result {
-            id: open.id,
-            text: None,
-        };
-        self.deliver(open.place, Some(due), true, before);
-    }
-
-    fn fail(&mut self, open: Open, data: Option<RawJson<'_>>) {
-        let mut error = ErrorObject::new(ErrorCode::new(-1), "as asked\n");
-        error.data = data;
-        self.over.push(open.token.key());
-        let before = self.transcript.out.len();
-        let sent = self
-            .server
-            .fail(open.token, &error, &mut self.transcript.out);
-        assert_eq!(sent, Ok(()));
-        let due = Due::Error {
-            id: Some(open.id),
-            code: -1,
-        };
-        self.deliver(open.place, Some(due), true, before);
-    }
-
-    /// Which open call has this id.
-    fn holder(&self, id: &str) -> Option<usize> {
-        let id = Id::new(id)?;
-        self.open
-            .iter()
-            .position(|open| Id::new(&open.id).as_ref() == Some(&id))
-    }
-
-    /// Tells whether a call is open, by progress that is none.
-    fn touch(&mut self, key: CallKey) -> Result<(), SendError<()>> {
-        let before = self.transcript.out.len();
-        let none = Progress::new(f64::NAN);
-        let sent = self.server.progress(key, &none, &mut self.transcript.out);
-        assert_eq!(self.transcript.out.len(), before);
-        sent
+        self.batches.deliver(place, due, awaited_less, &written);
     }
 
     fn written_since(&self, before: usize) -> Vec<Line> {
