@@ -109,7 +109,7 @@ pub(super) fn legacy(x: &mut Exchange) -> Result<(), Stop> {
 /// 2026-07-28: every request stands for itself.
 pub(super) fn modern(x: &mut Exchange) -> Result<(), Stop> {
     x.heading(&format!(
-        "{MODERN}: no handshake, every request says all about itself; same process"
+        "{MODERN}: no handshake, each request speaks for itself; same process"
     ))?;
     let answer = x.ask("server/discover", "", |json| only_meta(MODERN, json))?;
     x.check(&answer, "result.resultType", Want::Text("complete"))?;
