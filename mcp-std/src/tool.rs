@@ -170,17 +170,19 @@ fn drop_description(schema: &mut schemars::Schema) {
 /// use mcp_std::{Server, Tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// struct Roll {
-///     /// How many sides the die has.
-///     sides: u32,
+/// struct Divide {
+///     /// What to divide.
+///     dividend: f64,
+///     /// What to divide it by; not 0.
+///     divisor: f64,
 /// }
 ///
-/// let roll = Tool::new("roll", "Rolls a die", |args: Roll| async move {
-///     if args.sides == 0 { Err("a die has sides") } else { Ok(format!("{}", 1 + 4 % args.sides)) }
+/// let divide = Tool::new("divide", "Divides two numbers", |args: Divide| async move {
+///     if args.divisor == 0.0 { Err("cannot divide by 0") } else { Ok(format!("{}", args.dividend / args.divisor)) }
 /// })
-/// .title("Roll a die")
+/// .title("Divide")
 /// .read_only(true);
-/// let server = Server::builder("dice", "1.0.0").with_tool(roll).build()?;
+/// let server = Server::builder("calculator", "1.0.0").with_tool(divide).build()?;
 /// # Ok::<(), mcp_std::BuildError>(())
 /// ```
 pub struct Tool<S: Sharing = Shared> {

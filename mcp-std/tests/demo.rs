@@ -5,6 +5,10 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use mcp_core::json::RawJson;
+#[cfg(unix)]
+use rustix::fs::{Mode, OFlags};
+#[cfg(unix)]
+use rustix::termios::Winsize;
 
 const MCP: &str = env!("CARGO_BIN_EXE_mcp");
 
@@ -80,7 +84,42 @@ fn rows_are_as_wide_as_asked() {
         for row in rows {
             assert_eq!(row.chars().count(), columns, "{row}");
         }
+        for line in stdout(&output).lines() {
+            assert!(line.chars().count() <= columns, "{line}");
+        }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminal_is_asked_for_its_width() {
+    use rustix::pty::OpenptFlags;
+
+    let near = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+        .expect("a terminal");
+    rustix::pty::grantpt(&near).expect("it is ours");
+    rustix::pty::unlockpt(&near).expect("it is ours");
+    let name = rustix::pty::ptsname(&near, Vec::new()).expect("it has a name");
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let far = rustix::fs::open(&name, flags, Mode::empty()).expect("its other side");
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    rustix::termios::tcsetwinsize(&far, size).expect("a terminal");
+    let mut command = mcp(&["demo"]);
+    command.env("NO_COLOR", "1").stdout(far);
+    let mut demo = command.spawn().expect("the program is there and runs");
+    // It has the last copy of the far side, whose end is the end of this one.
+    drop(command);
+    let mut drawn = BufReader::new(std::fs::File::from(near)).lines();
+    let rows = std::iter::from_fn(|| drawn.next()?.ok());
+    let widths: Vec<_> = rows.map(|row| row.chars().count()).collect();
+    assert!(demo.wait().expect("it ends").success());
+    assert!(widths.len() > 50, "{widths:?}");
+    assert_eq!(widths.into_iter().max(), Some(80));
 }
 
 #[test]

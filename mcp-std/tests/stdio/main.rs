@@ -4,6 +4,7 @@
 mod child;
 mod descriptors;
 mod ending;
+mod examples;
 mod ids;
 #[cfg(target_os = "linux")]
 mod memory;

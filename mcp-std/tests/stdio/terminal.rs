@@ -12,6 +12,9 @@ use crate::child::{INITIALIZE, INITIALIZED, Serve, call, mcp_serve, text};
 
 const END_OF_FILE: &[u8] = b"\x04";
 
+/// What a person is told, and all that is said on standard error.
+const HINT: &str = "mcp serve: one JSON message a line on standard input, answers on standard output; end with Ctrl-D; `mcp demo` shows a session\n";
+
 /// A new terminal: the side of the person, the side of programs, and a server that is on it.
 fn terminal() -> (File, OwnedFd, Command) {
     let near = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
@@ -49,7 +52,7 @@ fn a_person_at_a_terminal() {
     drop(shared);
     let ended = serve.end();
     assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
-    assert_eq!(ended.stderr, "");
+    assert_eq!(ended.stderr, HINT);
 }
 
 /// A window that is closed is an end of input as well.
@@ -67,5 +70,5 @@ fn a_terminal_that_is_gone() {
     serve.leave();
     let ended = serve.end();
     assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
-    assert_eq!(ended.stderr, "");
+    assert_eq!(ended.stderr, HINT);
 }

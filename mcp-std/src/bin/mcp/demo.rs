@@ -13,7 +13,7 @@ use core::fmt;
 use core::time::Duration;
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, StdoutLock};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -127,7 +127,7 @@ impl Demo {
         let page = if self.json {
             Page::lines(stdout)
         } else {
-            Page::diagram(Diagram::new(width(), colourful(&stdout)), stdout)
+            Page::diagram(Diagram::new(width(&stdout), colourful(&stdout)), stdout)
         };
         let start = Instant::now();
         let peer = Peer::start(&mut command, !self.json).map_err(|error| {
@@ -161,10 +161,24 @@ impl Demo {
     }
 }
 
-fn width() -> usize {
-    let columns = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+/// The columns to draw in: as many as asked for, or as the terminal has.
+fn width(stdout: &StdoutLock<'_>) -> usize {
+    let asked = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let columns = asked.or_else(|| terminal_columns(stdout)).unwrap_or(100);
     // Narrower than this there is no room for an arrow with its label.
-    columns.unwrap_or(100).clamp(60, 300)
+    columns.clamp(60, 300)
+}
+
+/// `None`: it is no terminal, or one that does not know.
+#[cfg(unix)]
+fn terminal_columns(stdout: &StdoutLock<'_>) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stdout).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+#[cfg(not(unix))]
+const fn terminal_columns(_: &StdoutLock<'_>) -> Option<usize> {
+    None
 }
 
 fn colourful(stream: &impl IsTerminal) -> bool {

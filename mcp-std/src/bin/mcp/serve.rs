@@ -3,7 +3,7 @@
 use core::fmt::Display;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use async_io::Timer;
@@ -66,6 +66,13 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    if std::io::stdin().is_terminal() {
+        // Whoever types here would otherwise wait for a prompt.
+        say(
+            &"one JSON message a line on standard input, answers on standard output; end with Ctrl-D; `mcp demo` shows a \
+             session",
+        );
+    }
     match server.run_stdio() {
         Ok(end) => {
             if end == End::GraceExpired {

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use mcp_core::json::RawJson;
 
-use super::text::{cut, duration, printable, shorten};
+use super::text::{cut, duration, printable, shorten, wrap};
 
 /// The margin: milliseconds with three decimals, and a space.
 const MARGIN: usize = 10;
@@ -93,12 +93,11 @@ impl Diagram {
 
     /// What comes next.
     pub(super) fn caption(&self, text: &str) -> String {
-        let text = cut(text, self.inner() - 2);
-        format!(
-            "{}{}",
-            self.row("", ""),
-            self.row(BOLD, &format!(" {text}"))
-        )
+        let mut rows = self.row("", "");
+        for line in wrap(text, self.inner() - 2) {
+            rows.push_str(&self.row(BOLD, &format!(" {line}")));
+        }
+        rows
     }
 
     /// What the server says on standard error.
@@ -154,8 +153,11 @@ impl Diagram {
     /// Below the diagram.
     pub(super) fn summary(&self, facts: &[String], verdict: &str) -> String {
         let mut text = String::from("\n");
-        for fact in facts {
-            text.extend([&" ".repeat(MARGIN), fact, "\n"]);
+        let lines = facts
+            .iter()
+            .flat_map(|fact| wrap(fact, self.width - MARGIN));
+        for line in lines {
+            text.extend([&" ".repeat(MARGIN), &*line, "\n"]);
         }
         let verdict = self.paint(Tone::Result.colour(), verdict);
         text.extend([&" ".repeat(MARGIN), &*verdict, "\n"]);

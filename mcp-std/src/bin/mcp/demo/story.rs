@@ -109,7 +109,7 @@ pub(super) fn legacy(x: &mut Exchange) -> Result<(), Stop> {
 /// 2026-07-28: every request stands for itself.
 pub(super) fn modern(x: &mut Exchange) -> Result<(), Stop> {
     x.heading(&format!(
-        "{MODERN}: no handshake, every request says all about itself; same process"
+        "{MODERN}: no handshake, requests stand alone; same process"
     ))?;
     let answer = x.ask("server/discover", "", |json| only_meta(MODERN, json))?;
     x.check(&answer, "result.resultType", Want::Text("complete"))?;
@@ -163,7 +163,7 @@ pub(super) fn modern(x: &mut Exchange) -> Result<(), Stop> {
 
 /// Both at once.
 pub(super) fn both(x: &mut Exchange) -> Result<(), Stop> {
-    x.heading("Both eras in one write: each request is answered in the shape of its own")?;
+    x.heading("Both eras in one write: each is answered in its own shape")?;
     let old = prepare_echo(x, OLD, "old");
     let new = prepare_echo(x, NEW, "new");
     x.send()?;

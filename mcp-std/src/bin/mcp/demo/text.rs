@@ -86,6 +86,21 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     cut
 }
 
+/// The words in lines of at most `width` characters; a word that is longer has a line to itself.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// The text without the characters that move a cursor or change a terminal's state.
 pub(super) fn printable(text: &str) -> String {
     let shown = |char: char| {

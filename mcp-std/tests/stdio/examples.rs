@@ -1,0 +1,102 @@
+//! The examples do what they show.
+
+use serde_json::{Value, json};
+
+use crate::child::{INITIALIZE, INITIALIZED, Serve, call, example, text};
+
+/// Calls a tool as clients of 2026-07-28 do, and returns the text it answers with.
+fn modern(serve: &mut Serve, tool: &str, arguments: &Value) -> Value {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": tool,
+        "arguments": arguments,
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    serve.send(&call.to_string());
+    let answer: Value = serde_json::from_str(&serve.line()).expect("JSON");
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    answer["result"]["content"][0]["text"].clone()
+}
+
+#[test]
+fn server_stdio() {
+    let mut serve = Serve::spawn(example("server_stdio"));
+    let said = modern(&mut serve, "echo", &json!({"text": "hello"}));
+    assert_eq!(said, "hello");
+    assert_eq!(serve.end().clean(), [""; 0]);
+}
+
+#[test]
+fn server_tokio() {
+    let mut serve = Serve::spawn(example("server_tokio"));
+    let said = modern(&mut serve, "nap", &json!({"ms": 5}));
+    assert_eq!(said, "slept for 5 ms");
+    assert_eq!(serve.end().clean(), [""; 0]);
+}
+
+#[test]
+fn tools() {
+    let mut serve = Serve::spawn(example("tools"));
+    serve.send(INITIALIZE);
+    let hello = serve.line();
+    assert!(hello.contains(r#""instructions":"Remember "#), "{hello}");
+    serve.send(INITIALIZED);
+
+    serve.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    let list: Value = serde_json::from_str(&serve.line()).expect("JSON");
+    let remember = &list["result"]["tools"][0];
+    let topic = &remember["inputSchema"]["properties"]["topic"];
+    assert_eq!(
+        topic["description"],
+        "What the note is about, in a word or two."
+    );
+    assert_eq!(remember["outputSchema"]["required"], json!(["notes"]));
+
+    serve.send(&call("2", "recall", "{}"));
+    assert_eq!(serve.line(), text("2", ""));
+    for (id, topic) in [(3, "tea"), (4, "milk")] {
+        let note = json!({"topic": topic, "text": "buy some"});
+        serve.send(&call(&id.to_string(), "remember", &note.to_string()));
+        let count = id - 2;
+        assert_eq!(
+            serve.line(),
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{{\"notes\":{count}}}"}}],"structuredContent":{{"notes":{count}}}}}}}"#
+            )
+        );
+    }
+    serve.send(&call("5", "recall", "{}"));
+    assert_eq!(serve.line(), text("5", "tea: buy some\nmilk: buy some"));
+
+    serve.send(
+        r#"{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"study","_meta":{"progressToken":"p"}}}"#,
+    );
+    for (round, saying) in [
+        (1, "reading"),
+        (2, "reading again"),
+        (3, "learning by heart"),
+    ] {
+        assert_eq!(
+            serve.line(),
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":"p","progress":{round},"total":3,"message":"{saying}"}}}}"#
+            )
+        );
+    }
+    assert_eq!(serve.line(), text("6", "learned"));
+
+    serve.send(&call("7", "publish", "{}"));
+    let failed = serve.line();
+    assert!(
+        failed.contains("this notebook is private") && failed.contains(r#""isError":true"#),
+        "{failed}"
+    );
+
+    let long = json!({"topic": "long", "text": "x".repeat(64 * 1024)});
+    serve.send(&call("8", "remember", &long.to_string()));
+    let refused = serve.line();
+    assert!(refused.contains(r#""error":{"code":-32"#), "{refused}");
+    assert_eq!(serve.end().clean(), [""; 0]);
+}
