@@ -14,7 +14,7 @@
 //! | `load` | drives any stdio server at a fixed window, checks every answer, prints what it measured |
 //! | `compare` | drives the floor, rmcp and ours in turn, several rounds, and prints one Markdown table |
 //! | `floor_server` | the least a server can do: copies id and text out of each line, parses nothing |
-//! | `rmcp_server` | the same `echo` tool on [rmcp], the official Rust SDK (feature `peers`, on by default), at its best |
+//! | `rmcp_server` | the same `echo` tool on rmcp, the official Rust SDK (feature `peers`, on by default), at its best |
 //!
 //! ```sh
 //! target/release/compare
@@ -63,7 +63,6 @@
 //! measured, and cheap parts of it in every turn; `cargo test -p mcp-benches --no-default-features --all-targets` runs
 //! each of them once. Compare figures of one run only: machines differ, and so does one machine from hour to hour.
 //!
-//! [rmcp]: https://crates.io/crates/rmcp
 
 extern crate alloc;
 
