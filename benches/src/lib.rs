@@ -62,7 +62,6 @@
 //! Without the feature `peers`, which they do not use, they build sooner. Each benchmark asserts its result before it is
 //! measured, and cheap parts of it in every turn; `cargo test -p mcp-benches --no-default-features --all-targets` runs
 //! each of them once. Compare figures of one run only: machines differ, and so does one machine from hour to hour.
-//!
 
 extern crate alloc;
 
