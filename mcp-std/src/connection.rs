@@ -11,7 +11,6 @@ use mcp_core::ErrorCode;
 use mcp_core::binding::StdioServer;
 use mcp_core::engine::{CallKey, Incoming, ReplyToken, ServerEngine, ToolCall};
 use mcp_core::json::{MAX_DEPTH, RawJson};
-use mcp_core::model::{ClientCapabilities, ProtocolVersion};
 use mcp_core::rpc::ErrorObject;
 use mcp_io::{Protocol, Tasks};
 
@@ -46,9 +45,7 @@ struct Waiting {
 struct Job {
     token: ReplyToken,
     tool: usize,
-    version: ProtocolVersion,
-    capabilities: ClientCapabilities,
-    wants_progress: bool,
+    context: ToolContext,
 }
 
 impl<S: Sharing> Connection<S> {
@@ -77,12 +74,16 @@ impl<S: Sharing> Connection<S> {
                 wants_progress,
                 ..
             }) => {
+                let context = ToolContext {
+                    key: token.key(),
+                    version,
+                    capabilities,
+                    notes: wants_progress.then(|| self.notes_in.clone()),
+                };
                 let job = Job {
                     token,
                     tool,
-                    version,
-                    capabilities,
-                    wants_progress,
+                    context,
                 };
                 // Nobody overtakes those who wait, though a cancelled handler may have left a free place.
                 if self.waiting.is_empty() && self.running.len() < self.offer.max_concurrent {
@@ -157,18 +158,9 @@ impl<S: Sharing> Connection<S> {
         let Job {
             token,
             tool,
-            version,
-            capabilities,
-            wants_progress,
+            context,
         } = job;
-        let key = token.key();
-        let notes = wants_progress.then(|| self.notes_in.clone());
-        let context = ToolContext {
-            key,
-            version,
-            capabilities,
-            notes,
-        };
+        let index = context.key.index();
         let start = &self.offer.tools[tool];
         // Decoding the arguments runs code of the tool's author as well.
         let started = contain(|| start(context, arguments));
@@ -176,7 +168,7 @@ impl<S: Sharing> Connection<S> {
             Err(panic) => ((token, tool), Err(panic)),
             Ok(Started::Done(result)) => ((token, tool), Ok(result)),
             Ok(Started::Running(future)) => {
-                match self.running.start(key.index(), future, (token, tool)) {
+                match self.running.start(index, future, (token, tool)) {
                     Poll::Pending => return,
                     Poll::Ready(finished) => finished,
                 }
@@ -197,10 +189,10 @@ impl<S: Sharing> Connection<S> {
                 self.send(&note, out);
             }
         }
-        let name = self.offer.catalog.tool_name(tool).unwrap_or_default();
         match finished {
             Ok(result) => self.reply(token, &result, out),
             Err(_) => {
+                let name = self.offer.catalog.tool_name(tool).unwrap_or_default();
                 let message = format!("Tool {name} panicked");
                 self.fail(token, &message, out);
             }

@@ -68,10 +68,7 @@ impl Session {
         input: &[u8],
         messages: &mut Messages<'_, '_>,
     ) -> (usize, bool) {
-        let version = self.server.engine().session_version();
-        let before = self.transcript.out.len();
-        let step = self.server.receive(input, &mut self.transcript.out);
-        self.take(step, messages, before, version)
+        self.offer(StdioServer::receive, input, messages)
     }
 
     /// The same at the end of the stream.
@@ -80,9 +77,18 @@ impl Session {
         input: &[u8],
         messages: &mut Messages<'_, '_>,
     ) -> (usize, bool) {
+        self.offer(StdioServer::finish, input, messages)
+    }
+
+    fn offer<'b>(
+        &mut self,
+        take: fn(&mut StdioServer, &'b [u8], &mut Vec<u8>) -> Step<'b>,
+        input: &'b [u8],
+        messages: &mut Messages<'_, '_>,
+    ) -> (usize, bool) {
         let version = self.server.engine().session_version();
         let before = self.transcript.out.len();
-        let step = self.server.finish(input, &mut self.transcript.out);
+        let step = take(&mut self.server, input, &mut self.transcript.out);
         self.take(step, messages, before, version)
     }
 

@@ -225,10 +225,11 @@ impl ServerEngine {
                 Err(refused) => fault = refused,
             }
         }
-        if answer_due && refuse(out, id, fault, None).is_err() {
-            return Incoming::Blocked;
+        if answer_due {
+            refuse(out, id, fault, None)
+        } else {
+            Incoming::Rejected(fault)
         }
-        Incoming::Rejected(fault)
     }
 
     fn open_batch<'b>(&mut self, message: &'b [u8]) -> Result<Batch<'b>, PeerFault> {
@@ -254,10 +255,7 @@ impl ServerEngine {
         let fault = PeerFault::TooLong {
             limit: self.limits.max_message,
         };
-        match refuse(out, None, fault, None) {
-            Ok(()) => Incoming::Rejected(fault),
-            Err(Full) => Incoming::Blocked,
-        }
+        refuse(out, None, fault, None)
     }
 
     /// Answers a call with a result.
@@ -392,16 +390,12 @@ impl ServerEngine {
         batch: Option<BatchKey>,
         out: &mut S,
     ) -> Incoming<'b> {
-        let stop = match self.serve(request, params, batch, out) {
-            Ok(incoming) => return incoming,
-            Err(stop) => stop,
-        };
-        let Stop::Fault(fault) = stop else {
-            return Incoming::Blocked;
-        };
-        match refuse(out, Some(request.id), fault, Some((request, params))) {
-            Ok(()) => Incoming::Rejected(fault),
-            Err(Full) => Incoming::Blocked,
+        match self.serve(request, params, batch, out) {
+            Ok(incoming) => incoming,
+            Err(Stop::Fault(fault)) => {
+                refuse(out, Some(request.id), fault, Some((request, params)))
+            }
+            Err(Stop::Full) => Incoming::Blocked,
         }
     }
 

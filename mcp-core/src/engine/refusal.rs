@@ -2,14 +2,27 @@
 
 use core::fmt::{self, Write as _};
 
+use super::Incoming;
 use super::catalog::write_versions;
 use crate::error::PeerFault;
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
 use crate::model::{Era, Params, ProtocolVersion};
 use crate::rpc::{Request, RequestId, write_error};
 
-/// Writes the error; the request, if there is a readable one, is there to be quoted.
-pub(super) fn refuse<S: Sink + ?Sized>(
+/// Answers a message with the error that its fault is; the request, if there is a readable one, is there to be quoted.
+pub(super) fn refuse<'b, S: Sink + ?Sized>(
+    out: &mut S,
+    id: Option<RequestId<'_>>,
+    fault: PeerFault,
+    request: Option<(&Request<'_>, &Params<'_>)>,
+) -> Incoming<'b> {
+    match write_fault(out, id, fault, request) {
+        Ok(()) => Incoming::Rejected(fault),
+        Err(Full) => Incoming::Blocked,
+    }
+}
+
+fn write_fault<S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RequestId<'_>>,
     fault: PeerFault,
