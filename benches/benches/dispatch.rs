@@ -21,7 +21,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use mcp_benches::corpus;
 use mcp_benches::request::{self, Era, Template};
 use mcp_core::Limits;
-use mcp_core::engine::{CacheHint, Catalog, Incoming, ReplyToken, ServerEngine};
+use mcp_core::engine::server::{CacheHint, Catalog, Incoming, ReplyToken, ServerEngine};
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool, key};
 use serde::{Deserialize, Serialize};

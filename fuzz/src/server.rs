@@ -7,7 +7,7 @@ mod session;
 use std::sync::{Arc, LazyLock};
 
 use mcp_core::Limits;
-use mcp_core::engine::{CacheHint, Catalog};
+use mcp_core::engine::server::{CacheHint, Catalog};
 use mcp_core::json::RawJson;
 use mcp_core::model::{ClientCapabilities, Implementation, Tool};
 

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::{CacheHint, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::engine::server::{CacheHint, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool};
 use mcp_core::{Limits, SendError};

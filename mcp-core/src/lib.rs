@@ -16,8 +16,8 @@
 //! ```
 //!
 //! `call.tool` is the tool's position in the catalog, `call.arguments` what the client gave, as checked JSON. A call need
-//! not be answered at once: its token can be kept, and [`Incoming::Cancelled`](engine::Incoming::Cancelled) says when nobody
-//! waits for it any more. With a `Vec` as output nothing is ever [`Blocked`](engine::Incoming::Blocked).
+//! not be answered at once: its token can be kept, and [`Incoming::Cancelled`](engine::server::Incoming::Cancelled) says when nobody
+//! waits for it any more. With a `Vec` as output nothing is ever [`Blocked`](engine::server::Incoming::Blocked).
 //!
 //! # The layers
 //!
@@ -41,7 +41,7 @@
 //! - An accepted request is not answered twice: the right to answer is a token that cannot be cloned. To use each of
 //!   them is the caller's duty.
 //! - In steady state nothing is allocated for a message, and none of its bytes are copied but its id and its progress
-//!   token; the exceptions are named at [`ServerEngine`](engine::ServerEngine).
+//!   token; the exceptions are named at [`ServerEngine`](engine::server::ServerEngine).
 //! - The same construction and the same calls give the same bytes.
 //!
 //! # Choices where the specification leaves one

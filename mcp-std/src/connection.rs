@@ -9,7 +9,7 @@ use async_channel::{Receiver, Sender};
 use futures_lite::Stream;
 use mcp_core::ErrorCode;
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::{CallKey, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::engine::server::{CallKey, Incoming, ReplyToken, ServerEngine, ToolCall};
 use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::rpc::ErrorObject;
 use mcp_io::{Protocol, Tasks};

@@ -1,7 +1,7 @@
 //! What a handler can do while it runs.
 
 use async_channel::Sender;
-use mcp_core::engine::CallKey;
+use mcp_core::engine::server::CallKey;
 use mcp_core::model::{ClientCapabilities, Progress, ProtocolVersion};
 
 /// The call a handler serves. Dropping the handler's future is how a call is cancelled: it ends at its next `await`.

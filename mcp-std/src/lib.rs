@@ -81,7 +81,7 @@ mod server;
 mod tool;
 
 pub use context::ToolContext;
-pub use mcp_core::engine::{CacheHint, CacheScope};
+pub use mcp_core::engine::server::{CacheHint, CacheScope};
 pub use mcp_core::model::{ClientCapabilities, ContentBlock, Progress, ProtocolVersion};
 pub use mcp_core::{Limits, PeerFault};
 pub use mcp_io::{End, Error};

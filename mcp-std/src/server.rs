@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use futures_lite::AsyncWrite;
-use mcp_core::engine::{CacheHint, Catalog, CatalogError};
+use mcp_core::engine::server::{CacheHint, Catalog, CatalogError};
 use mcp_core::json::RawJson;
 use mcp_core::model::{self, Implementation};
 use mcp_core::{Limits, PeerFault};

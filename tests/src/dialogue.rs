@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_core::engine::{CallKey, Incoming, ReplyToken, ServerEngine};
+use mcp_core::engine::server::{CallKey, Incoming, ReplyToken, ServerEngine};
 use mcp_core::json::{RawJson, Sink};
 use mcp_core::model::{CallToolResult, ContentBlock, Progress};
 use mcp_core::rpc::ErrorObject;

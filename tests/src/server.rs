@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use mcp_core::engine::{CacheHint, CacheScope, Catalog};
+use mcp_core::engine::server::{CacheHint, CacheScope, Catalog};
 use mcp_core::json::RawJson;
 use mcp_core::model::{ClientCapabilities, Implementation, Tool};
 

@@ -12,7 +12,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
 use std::alloc::System;
 
-use mcp_core::engine::{Incoming, ReplyToken, ServerEngine};
+use mcp_core::engine::server::{Incoming, ReplyToken, ServerEngine};
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Era, Progress};
 use mcp_core::{Limits, SendError};

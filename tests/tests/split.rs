@@ -2,7 +2,7 @@
 //!
 //! Finding whole messages in a stream is the framing's part; this is what the engine makes of a part of one.
 
-use mcp_core::engine::{Incoming, ServerEngine};
+use mcp_core::engine::server::{Incoming, ServerEngine};
 use mcp_core::rpc::Envelope;
 use mcp_core::{Limits, PeerFault};
 use mcp_tests::{Dialogue, dialogues};

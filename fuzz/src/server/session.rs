@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use mcp_core::binding::{StdioServer, Step};
-use mcp_core::engine::{CallKey, Catalog, Incoming, ReplyToken, ServerEngine};
+use mcp_core::engine::server::{CallKey, Catalog, Incoming, ReplyToken, ServerEngine};
 use mcp_core::model::ProtocolVersion;
 use mcp_core::{EnvelopeFault, Limits, PeerFault, SendError};
 use serde_json::value::RawValue;

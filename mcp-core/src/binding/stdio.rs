@@ -1,6 +1,6 @@
 //! stdio: one stream in each direction, one message on a line (basic, transports, "stdio").
 
-use crate::engine::{Batch, CallKey, Incoming, ReplyToken, ServerEngine};
+use crate::engine::server::{Batch, CallKey, Incoming, ReplyToken, ServerEngine};
 use crate::error::SendError;
 use crate::frame::{LineFramer, LineOutcome};
 use crate::model::{CallToolResult, Progress};

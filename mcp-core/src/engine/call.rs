@@ -7,7 +7,7 @@ use core::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::batch::BatchKey;
+use super::server::BatchKey;
 use crate::error::PeerFault;
 use crate::json::RawJson;
 use crate::limits::Limits;
@@ -36,7 +36,7 @@ impl CallKey {
 /// A token that is dropped leaves its request unanswered until it is cancelled.
 #[derive(Debug, Eq, PartialEq)]
 #[must_use = "each accepted request is answered once"]
-pub struct ReplyToken(pub(super) CallKey);
+pub struct ReplyToken(pub(in crate::engine) CallKey);
 
 impl ReplyToken {
     /// The key of the request.
@@ -48,36 +48,36 @@ impl ReplyToken {
 
 /// What has to be remembered of a request to answer it.
 #[derive(Debug)]
-pub(super) struct Call {
-    pub(super) version: ProtocolVersion,
+pub(in crate::engine) struct Call {
+    pub(in crate::engine) version: ProtocolVersion,
     /// The batch it came in: its answer is gathered there.
-    pub(super) batch: Option<BatchKey>,
+    pub(in crate::engine) batch: Option<BatchKey>,
     id: Text,
     progress_token: Option<Text>,
     /// The last progress sent: the next one has to be more (PRG-03).
-    pub(super) progress: f64,
+    pub(in crate::engine) progress: f64,
     hash: u64,
 }
 
 impl Call {
-    pub(super) fn id(&self) -> RawJson<'_> {
+    pub(in crate::engine) fn id(&self) -> RawJson<'_> {
         self.id.raw()
     }
 
-    pub(super) fn progress_token(&self) -> Option<RawJson<'_>> {
+    pub(in crate::engine) fn progress_token(&self) -> Option<RawJson<'_>> {
         self.progress_token.as_ref().map(Text::raw)
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(in crate::engine) struct Slot {
     generation: u32,
     call: Option<Call>,
 }
 
 /// Insert, find by id, find by key and remove cost the same however many are in flight.
 #[derive(Debug)]
-pub(super) struct Calls {
+pub(in crate::engine) struct Calls {
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Indices of occupied slots, found by the id's value.
@@ -87,7 +87,7 @@ pub(super) struct Calls {
 
 impl Calls {
     /// An empty table. Ids come from the peer: `seed` keeps it from choosing ones that collide.
-    pub(super) fn new(seed: u64) -> Self {
+    pub(in crate::engine) fn new(seed: u64) -> Self {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
@@ -96,11 +96,11 @@ impl Calls {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::engine) fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    pub(super) fn find(&self, id: RequestId<'_>) -> Option<CallKey> {
+    pub(in crate::engine) fn find(&self, id: RequestId<'_>) -> Option<CallKey> {
         if self.by_id.is_empty() {
             return None;
         }
@@ -108,7 +108,7 @@ impl Calls {
     }
 
     /// Accepts a request.
-    pub(super) fn insert(
+    pub(in crate::engine) fn insert(
         &mut self,
         id: RequestId<'_>,
         progress_token: Option<RequestId<'_>>,
@@ -158,7 +158,7 @@ impl Calls {
         })
     }
 
-    pub(super) fn get_mut(&mut self, key: CallKey) -> Option<&mut Call> {
+    pub(in crate::engine) fn get_mut(&mut self, key: CallKey) -> Option<&mut Call> {
         self.slots
             .get_mut(key.index as usize)
             .filter(|slot| slot.generation == key.generation)?
@@ -167,7 +167,7 @@ impl Calls {
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, key: CallKey) -> Option<Call> {
+    pub(in crate::engine) fn remove(&mut self, key: CallKey) -> Option<Call> {
         let slot = self
             .slots
             .get_mut(key.index as usize)

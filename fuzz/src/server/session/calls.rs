@@ -1,6 +1,6 @@
 //! The harness in the place of the tools: which calls are open, and how they are answered.
 
-use mcp_core::engine::{CallKey, ReplyToken, ToolCall};
+use mcp_core::engine::server::{CallKey, ReplyToken, ToolCall};
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Progress};
 use mcp_core::rpc::ErrorObject;

@@ -14,14 +14,14 @@ use crate::model::{ClientCapabilities, Era, Method, Params, ProtocolVersion};
 /// Requests are served as soon as there is a session, whether or not the client has confirmed it (OR-01): the
 /// confirmation only matters to a server that sends requests of its own.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Session {
-    pub(in crate::engine) version: ProtocolVersion,
-    pub(in crate::engine) capabilities: ClientCapabilities,
+pub(in crate::engine::server) struct Session {
+    pub(in crate::engine::server) version: ProtocolVersion,
+    pub(in crate::engine::server) capabilities: ClientCapabilities,
 }
 
 /// Reads the params of `initialize` (INIT-01) and settles the version: the one asked for if it has a handshake, else
 /// the latest one that has (INIT-07, INIT-10). Never an error for a version's sake.
-pub(in crate::engine) fn negotiate(
+pub(in crate::engine::server) fn negotiate(
     params: &Params<'_>,
     session: Option<Session>,
 ) -> Result<Session, PeerFault> {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{INITIALIZE, MODERN, catalog, limits};
-use crate::engine::{Incoming, ReplyToken, ServerEngine};
+use crate::engine::server::{Incoming, ReplyToken, ServerEngine};
 use crate::error::{PeerFault, SendError};
 use crate::model::{CallToolResult, Progress};
 

@@ -19,7 +19,7 @@ pub struct Batch<'b> {
 
 /// Names a batch whose answers are being gathered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct BatchKey(u32);
+pub(in crate::engine) struct BatchKey(u32);
 
 /// The answers of the batches that are not complete. Each has a call in flight, or is being taken: so there are no more of
 /// them than calls, and one.

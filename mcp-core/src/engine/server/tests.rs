@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::mem::size_of;
 
-use super::call::Slot;
 use super::*;
+use crate::engine::call::Slot;
 use crate::error::ErrorCode;
 use crate::model::{ContentBlock, Implementation, Tool};
 
