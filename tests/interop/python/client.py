@@ -21,7 +21,7 @@ from pathlib import Path
 import anyio
 import mcp_types as types
 from checks import check, same
-from features import CAPABILITIES, Attended, Features, undeclared
+from features import CAPABILITIES, Attended, Features, pages, undeclared
 from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
@@ -107,7 +107,7 @@ async def run(client, expected, seen, legacy, features):
         same(client.protocol_version, expected)
 
     with check("tools/list"):
-        tools = (await client.list_tools()).tools
+        tools, _ = await pages(features.session.list_tools, "tools")
         names = [tool.name for tool in tools]
         assert set(names) >= TOOLS, names
         same(len(set(names)), len(names))

@@ -97,7 +97,7 @@ async function code(promise) {
 }
 
 /** Every page of a list, and how many there were. */
-async function pages(list, member) {
+export async function pages(list, member) {
   const items = [];
   let cursor;
   let count = 0;
@@ -418,9 +418,9 @@ async function changes(api) {
   // Nobody has asked for any of these in 2026-07-28, so none may come.
   const filter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
   const kinds = {
-    tool: [async () => (await client.listTools(undefined, patience)).tools, 'test_dummy_tool'],
-    prompt: [async () => (await client.listPrompts(undefined, patience)).prompts, 'test_dummy_prompt'],
-    resource: [async () => (await client.listResources(undefined, patience)).resources, 'dummy'],
+    tool: [params => client.listTools(params, patience), 'test_dummy_tool'],
+    prompt: [params => client.listPrompts(params, patience), 'test_dummy_prompt'],
+    resource: [params => client.listResources(params, patience), 'dummy'],
   };
   const trigger = async kind => textOf(await call({ name: `test_trigger_${kind}_change` }));
   let stream;
@@ -443,7 +443,8 @@ async function changes(api) {
       for (const [said, there] of [['added', true], ['removed', false]]) {
         assert.equal(await trigger(kind), said);
         await attended.next(`notifications/${kind}s/list_changed`);
-        assert.equal((await list()).some(one => one.name === name), there);
+        const { items } = await pages(list, `${kind}s`);
+        assert.equal(items.some(one => one.name === name), there);
       }
     });
   }

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { features } from './features.mjs';
+import { features, pages } from './features.mjs';
 
 const WATCH = join(dirname(fileURLToPath(import.meta.url)), '..', 'watch.py');
 const TOOLS = ['add', 'echo', 'fail', 'slow'];
@@ -81,7 +81,7 @@ export async function run({ client, callTool, expected, seen, errors, ends, lega
 
   let tools;
   await check('tools/list', async () => {
-    ({ tools } = await client.listTools(undefined, patience));
+    tools = (await pages(params => client.listTools(params, patience), 'tools')).items;
     const names = tools.map(tool => tool.name);
     for (const name of TOOLS) assert.ok(names.includes(name), `${name} in ${names}`);
     assert.equal(new Set(names).size, names.length, 'each once');
