@@ -168,9 +168,12 @@ impl Method {
     pub fn parse(name: JsonStr<'_>) -> Option<Self> {
         // What nearly all messages are.
         const COMMON: [Method; 2] = [Method::ToolsCall, Method::ToolsList];
-        // Compared where it stands, so that escapes cost no allocation.
-        let mut all = COMMON.into_iter().chain(Self::ALL);
-        all.find(|method| name == method.as_str())
+        let mut common = COMMON.into_iter();
+        if let Some(method) = common.find(|method| name == method.as_str()) {
+            return Some(method);
+        }
+        let mut rows = TABLE.iter();
+        rows.find(|row| name == *row.1).map(|row| row.0)
     }
 
     /// The method of this name, matched exactly.
