@@ -10,6 +10,7 @@ mod calls;
 mod detection;
 mod noise;
 mod schedules;
+mod talk;
 mod time;
 
 use alloc::borrow::ToOwned;
