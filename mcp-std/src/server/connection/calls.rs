@@ -92,7 +92,7 @@ impl<S: Sharing> Connection<S> {
                 CallRequest::Tool { arguments, .. } | CallRequest::Prompt { arguments, .. } => {
                     arguments
                 }
-                _ => None,
+                CallRequest::Resource { .. } | CallRequest::Complete { .. } | _ => None,
             };
             let binding = Binding {
                 principal: None,
