@@ -9,7 +9,7 @@
 /// | [`max_message`](Self::max_message) | 4 MiB | the driver's input buffer: 3 bytes more than this; as much again while one name of that length, written with escapes, is decoded |
 /// | [`max_depth`](Self::max_depth) | 128 | nothing: nesting is kept in a bit stack of fixed size |
 /// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 144 bytes for each, and the text of ids and progress tokens of more than 38 bytes |
-/// | [`max_pending`](Self::max_pending) | 1 048 576 | 200 bytes for each, as they come to be pending at once |
+/// | [`max_pending`](Self::max_pending) | 1 048 576 | 400 bytes for each, if one of every sixteen in a row is left unanswered; else 200 |
 /// | [`max_id`](Self::max_id) | 4 096 bytes | `max_in_flight` × 2 × this, if every id and token is that long |
 /// | [`max_batch`](Self::max_batch) | 1 024 | the answers of a batch, until the last one is there |
 /// | [`max_subscriptions`](Self::max_subscriptions) | 256 | 24 bytes for each, beside the request in flight that it is |

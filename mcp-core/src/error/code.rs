@@ -17,6 +17,8 @@ impl ErrorCode {
     pub const INVALID_PARAMS: Self = Self(-32602);
     /// Something went wrong on the answering side.
     pub const INTERNAL_ERROR: Self = Self(-32603);
+    /// 2026-07-28: a header and the body contradict each other (ERR-07).
+    pub const HEADER_MISMATCH: Self = Self(-32020);
     /// 2024-11-05 to 2025-11-25: no resource of that URI. Later revisions say [`INVALID_PARAMS`](Self::INVALID_PARAMS)
     /// instead, and this never (RSC-03, ERR-05).
     pub const RESOURCE_NOT_FOUND: Self = Self(-32002);
