@@ -39,7 +39,6 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod tool;
-mod uri_template;
 mod version;
 
 pub use cache::{CacheHint, CacheScope};
@@ -102,5 +101,5 @@ pub use tool::{
     CallToolRequestParams, CallToolResult, ListToolsResult, TaskSupport, Tool, ToolAnnotations,
     ToolExecution,
 };
-pub use uri_template::UriTemplate;
+pub use uri_template::{TemplateError, TemplateErrorKind, TemplateValue, UriTemplate, Variables};
 pub use version::{Era, ProtocolVersion};
