@@ -78,6 +78,8 @@ mod context;
 mod entropy;
 mod output;
 mod panic;
+#[cfg(feature = "validate")]
+pub mod schema;
 mod server;
 mod tool;
 
