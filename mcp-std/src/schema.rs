@@ -45,10 +45,11 @@ use serde_json::Value;
 
 use self::graph::Graph;
 
-pub(crate) mod checks;
+mod checks;
 mod graph;
 mod violation;
 
+pub(crate) use self::checks::Checks;
 pub use self::violation::{Violation, Violations};
 
 /// The text of a schema, in bytes.

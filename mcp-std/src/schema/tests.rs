@@ -405,8 +405,8 @@ mod decoding {
     use schemars::JsonSchema;
     use serde::Deserialize;
 
-    use crate::schema::checks::{Checks, decoding_proves};
-    use crate::tool::schema_of;
+    use super::super::checks::{Checks, decoding_proves};
+    use crate::server::schema_of;
 
     #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]

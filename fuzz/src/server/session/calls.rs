@@ -1,6 +1,7 @@
 //! The harness in the place of the tools: which calls are open, and how they are answered.
 
-use mcp_core::engine::server::{CallKey, ReplyToken, ToolCall};
+use mcp_core::engine::server::{Call, CallKey, CallRequest, ReplyToken};
+use mcp_core::frame::Lines;
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Progress};
 use mcp_core::rpc::ErrorObject;
@@ -43,12 +44,18 @@ impl Id {
 
 impl Session {
     /// A call was accepted: it is the tool and the arguments that were sent, and is answered as the tool says.
-    pub(super) fn call(&mut self, call: ToolCall<'_>, id: String, params: &str, place: Place) {
+    pub(super) fn call(&mut self, call: Call<'_>, id: String, params: &str, place: Place) {
+        let CallRequest::Tool {
+            tool, arguments, ..
+        } = call.request
+        else {
+            panic!("{call:?}: only tools are offered");
+        };
         let name = member(params, "name").expect("a tool is called by name");
         let name: &RawValue = serde_json::from_str(&name).expect("a value");
-        assert_eq!(reference::text(name), TOOLS[call.tool]);
-        let arguments = member(params, "arguments");
-        assert_eq!(call.arguments.map(RawJson::as_str), arguments.as_deref());
+        assert_eq!(reference::text(name), TOOLS[tool]);
+        let sent = member(params, "arguments");
+        assert_eq!(arguments.map(RawJson::as_str), sent.as_deref());
         let token = member(params, "_meta").and_then(|meta| member(&meta, "progressToken"));
         assert_eq!(call.wants_progress, token.is_some());
         let open = Open {
@@ -57,9 +64,9 @@ impl Session {
             place,
         };
         self.batches.call(place);
-        match TOOLS[call.tool] {
+        match TOOLS[tool] {
             "later" => self.open.push(open),
-            "fail" => self.fail(open, call.arguments),
+            "fail" => self.fail(open, arguments),
             "flush" => {
                 self.open.push(open);
                 self.flush();
@@ -70,9 +77,11 @@ impl Session {
                 {
                     let before = self.transcript.out.len();
                     let progress = Progress::new(progress).of(2.0).saying("\n");
-                    let sent = self
-                        .server
-                        .progress(key, &progress, &mut self.transcript.out);
+                    let sent = self.server.engine_mut().progress(
+                        key,
+                        &progress,
+                        &mut Lines::new(&mut self.transcript.out),
+                    );
                     assert_eq!(sent, Ok(()));
                     let token = token.iter().filter(|_| more).cloned();
                     let due: Vec<Line> = token
@@ -80,10 +89,10 @@ impl Session {
                         .collect();
                     assert_eq!(self.written_since(before), due);
                 }
-                self.reply(open, call.arguments);
+                self.reply(open, arguments);
                 assert_eq!(self.touch(key), Err(SendError::Stale));
             }
-            _ => self.reply(open, call.arguments),
+            _ => self.reply(open, arguments),
         }
     }
 
@@ -103,7 +112,11 @@ impl Session {
         for token in self.cancelled.drain(..) {
             let before = self.transcript.out.len();
             let result = CallToolResult::new(&[]);
-            let sent = self.server.reply(token, &result, &mut self.transcript.out);
+            let sent = self.server.engine_mut().reply(
+                token,
+                &result,
+                &mut Lines::new(&mut self.transcript.out),
+            );
             assert_eq!(sent, Err(SendError::Stale));
             assert_eq!(self.transcript.out.len(), before);
         }
@@ -115,12 +128,14 @@ impl Session {
     fn reply(&mut self, open: Open, structured: Option<RawJson<'_>>) {
         let content = [ContentBlock::text("\"\u{2028}\n")];
         let mut result = CallToolResult::new(&content);
-        result.structured_content = structured;
+        result.structured_content = structured.map(Into::into);
         self.over.push(open.token.key());
         let before = self.transcript.out.len();
-        let sent = self
-            .server
-            .reply(open.token, &result, &mut self.transcript.out);
+        let sent = self.server.engine_mut().reply(
+            open.token,
+            &result,
+            &mut Lines::new(&mut self.transcript.out),
+        );
         assert_eq!(sent, Ok(()));
         let due = Due::Result {
             id: open.id,
@@ -134,9 +149,11 @@ impl Session {
         error.data = data;
         self.over.push(open.token.key());
         let before = self.transcript.out.len();
-        let sent = self
-            .server
-            .fail(open.token, &error, &mut self.transcript.out);
+        let sent = self.server.engine_mut().fail(
+            open.token,
+            &error,
+            &mut Lines::new(&mut self.transcript.out),
+        );
         assert_eq!(sent, Ok(()));
         let due = Due::Error {
             id: Some(open.id),
@@ -157,7 +174,11 @@ impl Session {
     pub(super) fn touch(&mut self, key: CallKey) -> Result<(), SendError<()>> {
         let before = self.transcript.out.len();
         let none = Progress::new(f64::NAN);
-        let sent = self.server.progress(key, &none, &mut self.transcript.out);
+        let sent = self.server.engine_mut().progress(
+            key,
+            &none,
+            &mut Lines::new(&mut self.transcript.out),
+        );
         assert_eq!(self.transcript.out.len(), before);
         sent
     }
