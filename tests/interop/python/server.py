@@ -83,7 +83,7 @@ class Call:
         if self.legacy:
             kinds = {
                 "elicitation/create": types.ElicitResult,
-                "sampling/createMessage": types.CreateMessageResult,
+                "sampling/createMessage": types.CreateMessageResultWithTools,
                 "roots/list": types.ListRootsResult,
             }
             return {
@@ -99,10 +99,14 @@ class Call:
         return (await self.ask({key: types.ElicitRequest(params=params)}, state))[key]
 
 
-def sampling(prompt, max_tokens):
+def sampling(prompt, max_tokens, **more):
     message = types.SamplingMessage(role="user", content=text(prompt))
-    params = types.CreateMessageRequestParams(messages=[message], max_tokens=max_tokens)
+    params = types.CreateMessageRequestParams(messages=[message], max_tokens=max_tokens, **more)
     return types.CreateMessageRequest(params=params)
+
+
+def said(answer):
+    return (answer.content[0] if isinstance(answer.content, list) else answer.content).text
 
 
 class Peer:
@@ -127,6 +131,7 @@ class Peer:
             "test_elicitation": (obj(message="string"), self.elicitation),
             "test_elicitation_url": (obj(), self.elicitation_url),
             "test_sampling": (obj(prompt="string"), self.sampling),
+            "test_sampling_with_tools": (obj(), self.sampling_with_tools),
             "test_list_roots": (obj(), self.roots),
             "test_input_required_result_multi_round": (obj(), self.multi_round),
             "test_input_required_result_multiple_inputs": (obj(), self.multiple),
@@ -283,7 +288,14 @@ class Peer:
 
     async def sampling(self, call):
         answer = (await call.ask({"sample": sampling(call.arguments["prompt"], 100)}))["sample"]
-        return f"LLM response: {answer.content.text}"
+        return f"LLM response: {said(answer)}"
+
+    async def sampling_with_tools(self, call):
+        weather = types.Tool(name="get_weather", description="The weather of a city", input_schema=obj(city="string"))
+        more = {"tools": [weather], "tool_choice": types.ToolChoice(mode="required")}
+        content = (await call.ask({"sample": sampling("What is the weather in Paris?", 100, **more)}))["sample"].content
+        use = content[0] if isinstance(content, list) else content
+        return f"LLM wants: {use.name} {compact(use.input)}"
 
     async def roots(self, call):
         answer = (await call.ask({"roots": types.ListRootsRequest()}))["roots"]
@@ -309,7 +321,7 @@ class Peer:
             }
         )
         name, roots = answers["user_name"].content["name"], answers["client_roots"].roots
-        return f"{answers['greeting'].content.text} {name}, {len(roots)} roots"
+        return f"{said(answers['greeting'])} {name}, {len(roots)} roots"
 
     async def tampered(self, call):
         answer = await call.elicit("confirm", "Go on?", obj(ok="boolean"), "round 1")

@@ -170,6 +170,29 @@ function elicitations(server) {
     ({ result }) => `LLM response: ${[result.content].flat()[0].text}`,
   );
   asking(
+    'test_sampling_with_tools',
+    'Lets the model of the client choose a tool',
+    {},
+    'sample',
+    () =>
+      inputRequired.createMessage({
+        messages: [user({ type: 'text', text: 'What is the weather in Paris?' })],
+        maxTokens: 100,
+        tools: [
+          {
+            name: 'get_weather',
+            description: 'The weather of a city',
+            inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+          },
+        ],
+        toolChoice: { mode: 'required' },
+      }),
+    ({ result }) => {
+      const { name, input } = [result.content].flat().find(block => block.type === 'tool_use');
+      return `LLM wants: ${name} ${JSON.stringify(input)}`;
+    },
+  );
+  asking(
     'test_list_roots',
     'Says which roots the client has',
     {},
