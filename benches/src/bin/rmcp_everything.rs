@@ -253,8 +253,8 @@ impl Peer {
             | "test_sampling"
             | "test_sampling_with_tools"
             | "test_list_roots"
-            | "test_input_required_result_multi_round"
-            | "test_input_required_result_multiple_inputs"
+            | "test_two_rounds"
+            | "test_three_questions"
             | "test_input_required_result_tampered_state" => {
                 json!([text(asking(name, call).await?)])
             }
@@ -428,7 +428,7 @@ async fn asking(name: &str, call: &Call<'_>) -> Result<String, Stop> {
             let answer = &call.ask(&[("roots", question)], None).await?[0];
             format!("Roots: {}", answer["roots"])
         }
-        "test_input_required_result_multi_round" => {
+        "test_two_rounds" => {
             let known = call
                 .state
                 .as_deref()
@@ -449,7 +449,7 @@ async fn asking(name: &str, call: &Call<'_>) -> Result<String, Stop> {
             let color = answer["content"]["color"].as_str().unwrap_or_default();
             format!("{name} likes {color}")
         }
-        "test_input_required_result_multiple_inputs" => {
+        "test_three_questions" => {
             let questions = [
                 ("user_name", form("Who?", &[("name", "string")])),
                 ("greeting", sampling("Say hello", 50)),
@@ -519,8 +519,8 @@ impl ServerHandler for Peer {
             ("test_sampling", &[("prompt", "string")]),
             ("test_sampling_with_tools", &[]),
             ("test_list_roots", &[]),
-            ("test_input_required_result_multi_round", &[]),
-            ("test_input_required_result_multiple_inputs", &[]),
+            ("test_two_rounds", &[]),
+            ("test_three_questions", &[]),
             ("test_input_required_result_tampered_state", &[]),
             ("test_trigger_tool_change", &[]),
             ("test_trigger_prompt_change", &[]),
@@ -673,7 +673,7 @@ impl ServerHandler for Peer {
             ]}),
             json!({"name": "test_prompt_with_embedded_resource", "arguments": [{"name": "resourceUri", "required": true}]}),
             json!({"name": "test_prompt_with_image"}),
-            json!({"name": "test_input_required_result_prompt"}),
+            json!({"name": "test_prompt_that_asks"}),
         ];
         if self.state().prompt {
             prompts.push(json!({"name": "test_dummy_prompt"}));
@@ -717,7 +717,7 @@ impl ServerHandler for Peer {
                 json!({"type": "image", "data": PNG, "mimeType": "image/png"}),
                 text("Please analyze the image above."),
             ],
-            "test_input_required_result_prompt" => {
+            "test_prompt_that_asks" => {
                 let question = form("What context?", &[("context", "string")]);
                 match call.ask(&[("user_context", question)], None).await {
                     Ok(answers) => {

@@ -353,14 +353,14 @@ class Features:
             attended.asked.clear()
         if formed:
             with check("several questions, in rounds and at once"):
-                same(await self.text("test_input_required_result_multi_round"), "Ada likes blue")
+                same(await self.text("test_two_rounds"), "Ada likes blue")
                 same(len(attended.asked), 2)
-                said = await self.text("test_input_required_result_multiple_inputs")
+                said = await self.text("test_three_questions")
                 same(said, "model says: Say hello Ada, 2 roots")
                 same(len(attended.asked), 5)
                 attended.asked.clear()
             with check("a prompt that asks"):
-                [message] = (await self.client.get_prompt("test_input_required_result_prompt")).messages
+                [message] = (await self.client.get_prompt("test_prompt_that_asks")).messages
                 same(message.content.text, "Use this context: the sea")
                 attended.one()
 

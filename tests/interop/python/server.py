@@ -133,8 +133,8 @@ class Peer:
             "test_sampling": (obj(prompt="string"), self.sampling),
             "test_sampling_with_tools": (obj(), self.sampling_with_tools),
             "test_list_roots": (obj(), self.roots),
-            "test_input_required_result_multi_round": (obj(), self.multi_round),
-            "test_input_required_result_multiple_inputs": (obj(), self.multiple),
+            "test_two_rounds": (obj(), self.multi_round),
+            "test_three_questions": (obj(), self.multiple),
             "test_input_required_result_tampered_state": (obj(), self.tampered),
             "test_trigger_tool_change": (obj(), lambda call: self.toggle(call, "tool")),
             "test_trigger_prompt_change": (obj(), lambda call: self.toggle(call, "prompt")),
@@ -183,7 +183,7 @@ class Peer:
             prompt("test_prompt_with_arguments", "arg1", "arg2"),
             prompt("test_prompt_with_embedded_resource", "resourceUri"),
             prompt("test_prompt_with_image"),
-            prompt("test_input_required_result_prompt"),
+            prompt("test_prompt_that_asks"),
         ]
         if self.present["prompt"]:
             prompts.append(prompt("test_dummy_prompt"))
@@ -397,7 +397,7 @@ class Peer:
                 content = [resource, text("Please process the embedded resource above.")]
             elif name == "test_prompt_with_image":
                 content = [types.ImageContent(data=PNG, mime_type="image/png"), text("Please analyze the image above.")]
-            elif name == "test_input_required_result_prompt":
+            elif name == "test_prompt_that_asks":
                 answer = await call.elicit("user_context", "What context?", obj(context="string"))
                 content = [text(f"Use this context: {answer.content['context']}")]
             else:

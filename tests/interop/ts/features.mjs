@@ -385,9 +385,9 @@ async function questions({ client, call, attended, expected, legacy }) {
   });
   if (formed) {
     await check('several questions, in rounds and at once', async () => {
-      assert.equal(textOf(await call({ name: 'test_input_required_result_multi_round' })), 'Ada likes blue');
+      assert.equal(textOf(await call({ name: 'test_two_rounds' })), 'Ada likes blue');
       assert.equal(attended.asked.splice(0).length, 2);
-      const result = textOf(await call({ name: 'test_input_required_result_multiple_inputs' }));
+      const result = textOf(await call({ name: 'test_three_questions' }));
       assert.equal(result, 'model says: Say hello Ada, 2 roots');
       assert.deepEqual(
         attended.asked.splice(0).map(({ method }) => method).sort(),
@@ -395,7 +395,7 @@ async function questions({ client, call, attended, expected, legacy }) {
       );
     });
     await check('a prompt that asks', async () => {
-      const { messages } = await client.getPrompt({ name: 'test_input_required_result_prompt' }, patience);
+      const { messages } = await client.getPrompt({ name: 'test_prompt_that_asks' }, patience);
       assert.equal(messages[0].content.text, 'Use this context: the sea');
       attended.one();
     });

@@ -207,7 +207,7 @@ function elicitations(server) {
       requestedSchema: { type: 'object', properties: { [property]: { type: 'string' } }, required: [property] },
     });
   server.registerTool(
-    'test_input_required_result_multi_round',
+    'test_two_rounds',
     { description: 'Asks twice, one after the other', inputSchema: z.object({}) },
     async (_args, ctx) => {
       const { mcpReq } = ctx;
@@ -230,7 +230,7 @@ function elicitations(server) {
     },
   );
   server.registerTool(
-    'test_input_required_result_multiple_inputs',
+    'test_three_questions',
     { description: 'Asks three things at once', inputSchema: z.object({}) },
     (_args, { mcpReq }) => {
       const name = acceptedContent(mcpReq.inputResponses, 'user_name')?.name;
@@ -373,7 +373,7 @@ function prompts(server) {
   server.registerPrompt('test_prompt_with_image', { description: 'An image in a message' }, () =>
     say({ type: 'image', data: PNG, mimeType: 'image/png' }, { type: 'text', text: 'Please analyze the image above.' }),
   );
-  server.registerPrompt('test_input_required_result_prompt', { description: 'Asks before it answers' }, ({ mcpReq }) => {
+  server.registerPrompt('test_prompt_that_asks', { description: 'Asks before it answers' }, ({ mcpReq }) => {
     const context = acceptedContent(mcpReq.inputResponses, 'user_context')?.context;
     if (context !== undefined) return say({ type: 'text', text: `Use this context: ${context}` });
     return inputRequired({
