@@ -455,8 +455,12 @@ async def undeclared(client, legacy):
             ("test_list_roots", {}, "roots"),
         ]:
             if legacy:
-                result = await client.call_tool(name, arguments)
-                assert result.is_error, result
+                # These revisions do not say how a server tells: servers differ.
+                try:
+                    result = await client.call_tool(name, arguments)
+                    assert result.is_error, result
+                except MCPError:
+                    pass
             else:
                 error = await refused([-32021], client.call_tool(name, arguments))
                 assert needed in error.data["requiredCapabilities"], error.data
