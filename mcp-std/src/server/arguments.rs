@@ -1,5 +1,6 @@
 //! Arguments of a tool: from JSON to the handler's type.
 
+pub(crate) mod fields;
 pub(crate) mod strings;
 
 use mcp_core::json::{Kind, RawJson, Writer};

@@ -71,7 +71,8 @@ impl Context {
         let mut params = ElicitRequestParams::url(message.into(), url.into());
         if let (ElicitRequestParams::Url(url), Era::Legacy) = (&mut params, self.version.era()) {
             // Required in 2025-11-25, which alone of that era has URLs.
-            url.elicitation_id = Some(format!("{:016x}{:016x}", entropy::seed(), entropy::seed()).into());
+            url.elicitation_id =
+                Some(format!("{:016x}{:016x}", entropy::seed(), entropy::seed()).into());
         }
         Ok(self.elicit(params).await?.action)
     }
@@ -80,7 +81,8 @@ impl Context {
     /// [`elicitation_id`](mcp_core::model::ElicitRequestUrlParams::elicitation_id), is done. Others have no such message.
     pub async fn elicitation_complete(&self, elicitation_id: impl Into<String>) {
         if self.version == ProtocolVersion::V2025_11_25 {
-            self.note(Note::ElicitationComplete(elicitation_id.into())).await;
+            self.note(Note::ElicitationComplete(elicitation_id.into()))
+                .await;
         }
     }
 
@@ -121,7 +123,7 @@ impl Context {
         }
         match self.version.era() {
             Era::Legacy => self.ask_now(request).await,
-            Era::Modern => match self.round() {
+            Era::Modern | _ => match self.round() {
                 Some(round) => round.ask(request).await,
                 None => Err(AskError::Closed),
             },

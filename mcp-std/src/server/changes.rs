@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use async_channel::Sender;
 
+use super::Server;
 use super::context::Note;
 use super::handler::Sharing;
 use super::offer::{BuildError, Definitions, Offer};
@@ -23,7 +24,6 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::settings::Settings;
 use super::tool::Tool;
-use super::Server;
 
 /// What all connections of a server share.
 pub(crate) struct Hub<S: Sharing> {
@@ -83,7 +83,9 @@ impl Mailbox {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("nothing panics while it holds this lock")
+    mutex
+        .lock()
+        .expect("nothing panics while it holds this lock")
 }
 
 impl<S: Sharing> Hub<S> {

@@ -39,7 +39,9 @@ impl<S: Sharing> Completers<S> {
     }
 
     pub(crate) fn get(&self, argument: &str) -> Option<&Arc<Completer<S>>> {
-        self.0.iter().find(|completer| completer.argument == argument)
+        self.0
+            .iter()
+            .find(|completer| completer.argument == argument)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -119,10 +121,10 @@ fn suggestion(given: Given<'_>) -> (String, Settled) {
     let Given::Completion { value, context } = given else {
         unreachable!("the engine gives a completion its value")
     };
-    let members = |value: RawJson<'_>| value.as_object().into_iter().flatten();
     let settled = context
         .into_iter()
-        .flat_map(members)
+        .filter_map(RawJson::as_object)
+        .flatten()
         .filter(|(name, _)| *name == "arguments")
         .flat_map(|(_, arguments)| arguments.as_object().into_iter().flatten())
         .filter_map(|(name, value)| {
@@ -152,7 +154,9 @@ impl IntoCompletion for Completion<'static> {
     }
 }
 
-fn first(values: impl ExactSizeIterator<Item = std::borrow::Cow<'static, str>>) -> Completion<'static> {
+fn first(
+    values: impl ExactSizeIterator<Item = std::borrow::Cow<'static, str>>,
+) -> Completion<'static> {
     let total = values.len();
     let values: Vec<_> = values.take(Completion::MAX_VALUES).collect();
     let all = values.len() == total;

@@ -14,7 +14,7 @@ use futures_lite::Stream;
 use mcp_core::binding::StdioServer;
 use mcp_core::engine::server::{Change, Incoming, ServerEngine};
 use mcp_core::frame::Lines;
-use mcp_core::model::{ElicitationCompleteParams, LoggingMessage};
+use mcp_core::model::LoggingMessage;
 use mcp_io::{Protocol, Tasks};
 
 use super::changes::{Hub, Mailbox};
@@ -157,7 +157,7 @@ impl<S: Sharing> Connection<S> {
             }
             Note::Ask(question) => self.asks.ask(*question, self.ended, engine, lines),
             Note::ElicitationComplete(id) => {
-                let _ = engine.elicitation_complete(&ElicitationCompleteParams::new(id), lines);
+                let _ = engine.elicitation_complete(&id, lines);
             }
             Note::Wake => {}
         }
@@ -165,7 +165,12 @@ impl<S: Sharing> Connection<S> {
 
     /// Sends the notes that are there. Handlers that this makes room for go on in the next turn, for which they wake the
     /// task: one that never runs out of notes is not to keep this turn from ending.
-    fn poll_notes(&mut self, cx: &mut task::Context<'_>, out: &mut Vec<u8>, full: usize) -> Poll<()> {
+    fn poll_notes(
+        &mut self,
+        cx: &mut task::Context<'_>,
+        out: &mut Vec<u8>,
+        full: usize,
+    ) -> Poll<()> {
         for _ in 0..=NOTES {
             if out.len() >= full {
                 return Poll::Pending;

@@ -187,7 +187,12 @@ impl Context {
     #[must_use]
     pub fn trace_context(&self) -> TraceContext {
         let mut trace = TraceContext::default();
-        for (name, value) in self.meta().into_iter().flat_map(RawJson::as_object).flatten() {
+        for (name, value) in self
+            .meta()
+            .into_iter()
+            .flat_map(RawJson::as_object)
+            .flatten()
+        {
             let text = || value.as_string().map(|text| text.decode().into_owned());
             if name == "traceparent" {
                 trace.traceparent = text();
@@ -204,7 +209,7 @@ impl Context {
     /// by the name of each question. `None` on the first run, and in the legacy eras.
     #[must_use]
     pub fn input_responses(&self) -> Option<RawJson<'_>> {
-        self.round()?.responses()
+        self.detail.as_deref()?.round.as_ref()?.responses()
     }
 
     /// The answer to one question of an [`InputRequired`](super::InputRequired), such as an `ElicitResult`; `None` if it
@@ -284,7 +289,10 @@ impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported(missing) => {
-                write!(f, "The client cannot be asked: it does not support {missing}")
+                write!(
+                    f,
+                    "The client cannot be asked: it does not support {missing}"
+                )
             }
             Self::Refused(error) => write!(f, "The client refused to answer: {}", error.message),
             Self::Malformed(error) => write!(f, "The client's answer is malformed: {error}"),

@@ -6,8 +6,10 @@ use mcp_core::model::{
 };
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::arguments::fields::in_order;
 use super::context::AskError;
 
 /// What came of a form.
@@ -63,7 +65,7 @@ impl<T> Elicited<T> {
 /// [`Context::elicit`]: super::Context::elicit
 /// [`Context::input_response`]: super::Context::input_response
 /// [`Context::request_state`]: super::Context::request_state
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a handler returns it"]
 pub struct InputRequired {
     pub(crate) requests: Vec<(String, InputRequest<'static>)>,
@@ -111,38 +113,40 @@ impl InputRequired {
 /// # Errors
 ///
 /// `T` is not a struct of strings, numbers, booleans, enums and lists of enums: forms have nothing else.
-pub(crate) fn form<T: JsonSchema>() -> Result<RequestedSchema<'static>, AskError> {
+pub(crate) fn form<T: JsonSchema + DeserializeOwned>() -> Result<RequestedSchema<'static>, AskError>
+{
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
-    let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     let invalid = |what: String| AskError::Invalid(format!("{}: {what}", T::schema_name()));
     let Some(Value::Object(properties)) = schema.get("properties") else {
         return Err(invalid("a form is a struct with fields".into()));
     };
-    let mut fields = Map::new();
+    let mut properties: Vec<_> = properties.iter().collect();
+    in_order::<T, _>(&mut properties, |(name, _)| name);
+    let mut fields = Vec::new();
     let mut optional = Vec::new();
     for (name, field) in properties {
         let (field, may_be_null) =
             field_of(field).ok_or_else(|| invalid(format!("a form cannot ask for `{name}`")))?;
         if may_be_null {
-            optional.push(name);
+            optional.push(name.as_str());
         }
-        fields.insert(name.clone(), field);
+        // As text: a map would not keep the order.
+        fields.push(format!("{}:{field}", Value::from(name.as_str())));
     }
     let required = schema["required"].as_array().into_iter().flatten();
-    let required: Vec<_> = required
-        .filter(|name| !optional.iter().any(|optional| *name == optional.as_str()))
-        .cloned()
-        .collect();
-    let mut form = Map::new();
-    form.insert("type".into(), "object".into());
-    form.insert("properties".into(), fields.into());
-    if !required.is_empty() {
-        form.insert("required".into(), required.into());
-    }
-    let form = Json::owned(Value::from(form).to_string());
+    let required = required.filter(|name| !optional.iter().any(|optional| *name == optional));
+    let required = Value::from_iter(required.cloned());
+    let fields = fields.join(",");
+    let form = Json::owned(format!(
+        "{{\"type\":\"object\",\"properties\":{{{fields}}},\"required\":{required}}}"
+    ));
     form.ok()
         .and_then(|form| Some(RequestedSchema::decode(form.raw()).ok()?.into_owned()))
         .ok_or_else(|| invalid("not a form".into()))
@@ -151,8 +155,17 @@ pub(crate) fn form<T: JsonSchema>() -> Result<RequestedSchema<'static>, AskError
 /// A field as forms have them, and whether its type may be null, which for a form means that it may be left out.
 fn field_of(schema: &Value) -> Option<(Value, bool)> {
     const KEPT: [&str; 11] = [
-        "title", "description", "default", "minLength", "maxLength", "minimum", "maximum", "enum", "minItems",
-        "maxItems", "oneOf",
+        "title",
+        "description",
+        "default",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "enum",
+        "minItems",
+        "maxItems",
+        "oneOf",
     ];
     let described = |inner: Value| {
         let mut inner = inner;
@@ -237,18 +250,19 @@ fn titled(choices: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use mcp_core::model::{Encode as _, ProtocolVersion};
+    use serde::Deserialize;
     use serde_json::json;
 
     use super::*;
 
-    #[derive(JsonSchema)]
+    #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "described only")]
     enum Size {
         Small,
         Large,
     }
 
-    #[derive(JsonSchema)]
+    #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "described only")]
     enum Topping {
         /// Much of it
@@ -257,7 +271,7 @@ mod tests {
         Olives,
     }
 
-    #[derive(JsonSchema)]
+    #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "described only")]
     struct Order {
         /// Who orders
@@ -275,8 +289,11 @@ mod tests {
     #[test]
     fn a_form_of_a_type() {
         let form = form::<Order>().expect("a form");
+        let names: Vec<_> = form.properties.iter().map(|(name, _)| name).collect();
+        assert_eq!(names[..3], ["name", "count", "weight"], "as declared");
         let form: Value =
-            serde_json::from_str(form.to_json(ProtocolVersion::LATEST_MODERN).as_str()).expect("JSON");
+            serde_json::from_str(form.to_json(ProtocolVersion::LATEST_MODERN).as_str())
+                .expect("JSON");
         let sizes = json!({ "type": "string", "enum": ["Small", "Large"] });
         let toppings = json!([
             { "const": "Cheese", "title": "Much of it" },
@@ -297,14 +314,14 @@ mod tests {
                     "extras": { "type": "array", "items": sizes },
                     "more": { "type": "array", "items": { "anyOf": toppings } },
                 },
-                "required": ["count", "express", "extras", "more", "name", "size", "topping"],
+                "required": ["name", "count", "express", "size", "topping", "extras", "more"],
             })
         );
     }
 
     #[test]
     fn what_is_no_form() {
-        #[derive(JsonSchema)]
+        #[derive(Deserialize, JsonSchema)]
         #[expect(dead_code, reason = "described only")]
         struct Nested {
             inner: Order,

@@ -69,7 +69,11 @@ impl ProtocolError {
     ) -> Self {
         let urls: Vec<_> = urls
             .iter()
-            .map(|url| url.to_json(ProtocolVersion::V2025_11_25).as_str().to_owned())
+            .map(|url| {
+                url.to_json(ProtocolVersion::V2025_11_25)
+                    .as_str()
+                    .to_owned()
+            })
             .collect();
         let data = Json::owned(format!("{{\"elicitations\":[{}]}}", urls.join(",")));
         Self {
@@ -87,8 +91,8 @@ impl Display for ProtocolError {
 
 impl Error for ProtocolError {}
 
-/// What a request is answered with instead of a result.
-#[derive(Clone, Debug)]
+/// What a request is answered with instead of a result. A handler may return it as its `Err`.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Instead {
     /// This JSON-RPC error.
@@ -128,12 +132,14 @@ impl Instead {
             })
             .or_else(|| any.downcast_ref::<Box<dyn Error>>().map(|error| &**error));
         let known = match boxed {
-            Some(error) => Self::known(
+            Some(error) => known(
+                error.downcast_ref(),
                 error.downcast_ref(),
                 error.downcast_ref(),
                 error.downcast_ref(),
             ),
-            None => Self::known(
+            None => known(
+                any.downcast_ref(),
                 any.downcast_ref(),
                 any.downcast_ref(),
                 any.downcast_ref(),
@@ -141,21 +147,39 @@ impl Instead {
         };
         known.ok_or_else(|| error.to_string())
     }
+}
 
-    fn known(
-        protocol: Option<&ProtocolError>,
-        resource: Option<&ResourceError>,
-        ask: Option<&AskError>,
-    ) -> Option<Self> {
-        if let Some(error) = protocol {
-            return Some(error.clone().into());
-        }
-        if let Some(ResourceError::NotFound) = resource {
-            return Some(Self::NotFound);
-        }
-        if let Some(&AskError::Unsupported(missing)) = ask {
-            return Some(Self::MissingCapability(missing));
-        }
-        None
+/// The errors that mean something by their type.
+fn known(
+    instead: Option<&Instead>,
+    protocol: Option<&ProtocolError>,
+    resource: Option<&ResourceError>,
+    ask: Option<&AskError>,
+) -> Option<Instead> {
+    if let Some(instead) = instead {
+        return Some(instead.clone());
+    }
+    if let Some(error) = protocol {
+        return Some(error.clone().into());
+    }
+    if let Some(ResourceError::NotFound) = resource {
+        return Some(Instead::NotFound);
+    }
+    match ask {
+        Some(&AskError::Unsupported(missing)) => Some(Instead::MissingCapability(missing)),
+        _ => None,
     }
 }
+
+impl Display for Instead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => error.fmt(f),
+            Self::NotFound => ResourceError::NotFound.fmt(f),
+            Self::MissingCapability(missing) => AskError::Unsupported(*missing).fmt(f),
+            Self::InputRequired(_) => f.write_str("The client is asked for input"),
+        }
+    }
+}
+
+impl Error for Instead {}

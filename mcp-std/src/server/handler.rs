@@ -95,7 +95,7 @@ pub enum Outcome {
 
 /// An outcome, unless it panicked.
 #[doc(hidden)]
-pub type Finished = Result<Outcome, Panicked>;
+pub(crate) type Finished = Result<Outcome, Panicked>;
 
 /// What starting a handler gives.
 #[doc(hidden)]

@@ -58,13 +58,27 @@ impl<S: Sharing> Clone for Definitions<S> {
 impl<S: Sharing> Definitions<S> {
     pub(crate) fn offer(self) -> Result<Arc<Offer<S>>, BuildError> {
         if let Some(tool) = self.tools.iter().find(|tool| tool.unfit) {
-            return Err(BuildError::Schema(tool.definition.name.clone().into_owned()));
+            return Err(BuildError::Schema(
+                tool.definition.name.clone().into_owned(),
+            ));
         }
         let identity = &*self.identity;
         let tools: Vec<_> = self.tools.iter().map(|it| it.definition.clone()).collect();
-        let resources: Vec<_> = self.resources.iter().map(|it| it.definition.clone()).collect();
-        let templates: Vec<_> = self.templates.iter().map(|it| it.definition.clone()).collect();
-        let prompts: Vec<_> = self.prompts.iter().map(|it| it.definition.clone()).collect();
+        let resources: Vec<_> = self
+            .resources
+            .iter()
+            .map(|it| it.definition.clone())
+            .collect();
+        let templates: Vec<_> = self
+            .templates
+            .iter()
+            .map(|it| it.definition.clone())
+            .collect();
+        let prompts: Vec<_> = self
+            .prompts
+            .iter()
+            .map(|it| it.definition.clone())
+            .collect();
         let completions = self.prompts.iter().any(|it| !it.completers.is_empty())
             || self.templates.iter().any(|it| !it.completers.is_empty());
         let mut catalog = Catalog::builder(&identity.server)

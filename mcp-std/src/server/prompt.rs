@@ -9,8 +9,10 @@ use mcp_core::model::{
     self, ContentBlock, GetPromptResult, Icon, PromptArgument, PromptMessage, Role,
 };
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::arguments::fields::in_order;
 use super::arguments::strings::{Text, decode_strings};
 use super::completion::{Completer, Completers, IntoCompletion, Settled};
 use super::context::Context;
@@ -60,10 +62,11 @@ impl Prompt {
     where
         H: Handler<M, Args: JsonSchema, Output: IntoPrompt, Future: Send> + Send + Sync,
     {
-        let start = move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
-            Ok(future) => Started::Running(future.boxed()),
-            Err(outcome) => Started::Done(outcome),
-        };
+        let start =
+            move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
+                Ok(future) => Started::Running(future.boxed()),
+                Err(outcome) => Started::Done(outcome),
+            };
         Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
     }
 
@@ -75,7 +78,8 @@ impl Prompt {
         C: Fn(String, Settled) -> F + Send + Sync + 'static,
         F: Future<Output: IntoCompletion> + Send + 'static,
     {
-        self.completers.push(Completer::new(argument.into(), completer));
+        self.completers
+            .push(Completer::new(argument.into(), completer));
         self
     }
 }
@@ -90,10 +94,11 @@ impl Prompt<Local> {
     where
         H: Handler<M, Args: JsonSchema, Output: IntoPrompt>,
     {
-        let start = move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
-            Ok(future) => Started::Running(future.boxed_local()),
-            Err(outcome) => Started::Done(outcome),
-        };
+        let start =
+            move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
+                Ok(future) => Started::Running(future.boxed_local()),
+                Err(outcome) => Started::Done(outcome),
+            };
         Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
     }
 
@@ -104,7 +109,8 @@ impl Prompt<Local> {
         C: Fn(String, Settled) -> F + 'static,
         F: Future<Output: IntoCompletion> + 'static,
     {
-        self.completers.push(Completer::local(argument.into(), completer));
+        self.completers
+            .push(Completer::local(argument.into(), completer));
         self
     }
 }
@@ -160,7 +166,7 @@ impl<S: Sharing> fmt::Debug for Prompt<S> {
 }
 
 /// What a type says of its fields.
-fn arguments<A: JsonSchema>() -> Vec<PromptArgument<'static>> {
+fn arguments<A: JsonSchema + DeserializeOwned>() -> Vec<PromptArgument<'static>> {
     let schema = schema_of::<A>();
     let required = schema["required"].as_array();
     let Some(Value::Object(fields)) = schema.get("properties") else {
@@ -174,7 +180,9 @@ fn arguments<A: JsonSchema>() -> Vec<PromptArgument<'static>> {
         argument.required = required.is_some_and(|required| required.iter().any(|it| it == name));
         argument
     });
-    arguments.collect()
+    let mut arguments: Vec<_> = arguments.collect();
+    in_order::<A, _>(&mut arguments, |argument| &argument.name);
+    arguments
 }
 
 /// Decodes the arguments and calls the handler.
@@ -187,7 +195,9 @@ fn prepare<M, H: Handler<M, Output: IntoPrompt>>(
         unreachable!("the engine gives a prompt its arguments")
     };
     let args = decode(given).map_err(|problem| {
-        Outcome::Instead(Instead::invalid_params(format!("Invalid arguments: {problem}")))
+        Outcome::Instead(Instead::invalid_params(format!(
+            "Invalid arguments: {problem}"
+        )))
     })?;
     Ok(run(handler, context, args, |output: H::Output| {
         output
@@ -196,7 +206,7 @@ fn prepare<M, H: Handler<M, Output: IntoPrompt>>(
     }))
 }
 
-fn decode<A: serde::de::DeserializeOwned>(given: Option<RawJson<'_>>) -> Result<A, String> {
+fn decode<A: DeserializeOwned>(given: Option<RawJson<'_>>) -> Result<A, String> {
     let members = given.into_iter().flat_map(RawJson::as_object).flatten();
     let texts = members.map(|(name, value)| {
         let name = name.decode().into_owned();

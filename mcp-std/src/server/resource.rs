@@ -7,9 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_lite::FutureExt;
 use mcp_core::json::Json;
-use mcp_core::model::{
-    self, Annotations, Icon, ReadResourceResult, ResourceContents, UriTemplate,
-};
+use mcp_core::model::{self, Annotations, Icon, ReadResourceResult, ResourceContents, UriTemplate};
 
 use super::arguments::strings::decode_strings;
 use super::completion::{Completer, Completers, IntoCompletion, Settled};
@@ -127,7 +125,9 @@ impl ResourceTemplate {
         H: Handler<M, Output: IntoResource, Future: Send> + Send + Sync,
     {
         let template = template.into();
-        let parsed = UriTemplate::parse(&template).ok();
+        let parsed = UriTemplate::parse(&template)
+            .map(UriTemplate::into_owned)
+            .ok();
         let start = move |context: Context, given: Given<'_>| {
             let uri = uri_of(given);
             match variables(parsed.as_ref(), &uri) {
@@ -146,7 +146,8 @@ impl ResourceTemplate {
         C: Fn(String, Settled) -> F + Send + Sync + 'static,
         F: Future<Output: IntoCompletion> + Send + 'static,
     {
-        self.completers.push(Completer::new(variable.into(), completer));
+        self.completers
+            .push(Completer::new(variable.into(), completer));
         self
     }
 }
@@ -162,7 +163,9 @@ impl ResourceTemplate<Local> {
         H: Handler<M, Output: IntoResource>,
     {
         let template = template.into();
-        let parsed = UriTemplate::parse(&template).ok();
+        let parsed = UriTemplate::parse(&template)
+            .map(UriTemplate::into_owned)
+            .ok();
         let start = move |context: Context, given: Given<'_>| {
             let uri = uri_of(given);
             match variables(parsed.as_ref(), &uri) {
@@ -181,7 +184,8 @@ impl ResourceTemplate<Local> {
         C: Fn(String, Settled) -> F + 'static,
         F: Future<Output: IntoCompletion> + 'static,
     {
-        self.completers.push(Completer::local(variable.into(), completer));
+        self.completers
+            .push(Completer::local(variable.into(), completer));
         self
     }
 }
@@ -265,13 +269,13 @@ fn uri_of(given: Given<'_>) -> String {
 
 /// The variables of a template, as the handler's type has them.
 fn variables<A: serde::de::DeserializeOwned>(
-    template: Option<&UriTemplate>,
+    template: Option<&UriTemplate<'_>>,
     uri: &str,
 ) -> Result<A, Outcome> {
     let matched = template.and_then(|template| template.matches(uri));
     let variables = matched.ok_or(Outcome::Instead(Instead::NotFound))?;
     // CMP-05: what does not fit the type is no resource of this server.
-    decode_strings(super::texts(variables)).map_err(|_| Outcome::Instead(Instead::NotFound))
+    decode_strings(texts(variables)).map_err(|_| Outcome::Instead(Instead::NotFound))
 }
 
 fn read<M, H: Handler<M, Output: IntoResource>>(
@@ -391,3 +395,10 @@ impl Display for ResourceError {
 }
 
 impl core::error::Error for ResourceError {}
+
+fn texts(
+    v: Vec<(String, String)>,
+) -> impl Iterator<Item = (String, super::arguments::strings::Text)> {
+    v.into_iter()
+        .map(|(n, v)| (n, super::arguments::strings::Text::One(v)))
+}

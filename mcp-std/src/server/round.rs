@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use mcp_core::ErrorCode;
 use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{
-    CreateMessageResult, Decode as _, DecodeError, ElicitResult, Encode as _, InputRequest, ListRootsResult,
-    ProtocolVersion,
+    CreateMessageResult, Decode as _, DecodeError, ElicitResult, Encode as _, InputRequest,
+    ListRootsResult, ProtocolVersion,
 };
 
 use super::context::AskError;
@@ -93,7 +93,10 @@ impl Round {
         // What has no question is ignored, and so is what was answered before.
         for (name, answer) in &mut given {
             let name = name.decode();
-            let place = name.parse().ok().filter(|place: &usize| place.to_string() == name);
+            let place = name
+                .parse()
+                .ok()
+                .filter(|place: &usize| place.to_string() == name);
             let asked = place.and_then(|place| known.asked.get_mut(place));
             if let Some(asked) = asked.filter(|asked| asked.answer.is_none()) {
                 check(asked.kind, answer).map_err(|error| malformed(&name, &error))?;
@@ -131,7 +134,10 @@ impl Round {
 
     /// Asks the client: the answer, if there is one from an earlier round; else this never completes, because the handler
     /// is dropped.
-    pub(crate) async fn ask(&self, request: InputRequest<'static>) -> Result<Json<'static>, AskError> {
+    pub(crate) async fn ask(
+        &self,
+        request: InputRequest<'static>,
+    ) -> Result<Json<'static>, AskError> {
         let mut request = Some(request);
         poll_fn(|_| {
             let Some(request) = request.take() else {

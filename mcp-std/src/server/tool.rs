@@ -52,10 +52,11 @@ impl Tool {
     where
         H: Handler<M, Args: JsonSchema, Output: IntoToolResult, Future: Send> + Send + Sync,
     {
-        let start = move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
-            Ok(future) => Started::Running(future.boxed()),
-            Err(outcome) => Started::Done(outcome),
-        };
+        let start =
+            move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
+                Ok(future) => Started::Running(future.boxed()),
+                Err(outcome) => Started::Done(outcome),
+            };
         Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
     }
 }
@@ -70,10 +71,11 @@ impl Tool<Local> {
     where
         H: Handler<M, Args: JsonSchema, Output: IntoToolResult>,
     {
-        let start = move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
-            Ok(future) => Started::Running(future.boxed_local()),
-            Err(outcome) => Started::Done(outcome),
-        };
+        let start =
+            move |context: Context, given: Given<'_>| match prepare(&handler, context, given) {
+                Ok(future) => Started::Running(future.boxed_local()),
+                Err(outcome) => Started::Done(outcome),
+            };
         Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
     }
 }

@@ -30,7 +30,9 @@ struct Trip {
 }
 
 async fn book(context: Context, trip: Trip) -> Result<String, AskError> {
-    let seat = context.elicit_form::<Seat>(format!("A seat to {}?", trip.to)).await?;
+    let seat = context
+        .elicit_form::<Seat>(format!("A seat to {}?", trip.to))
+        .await?;
     Ok(match seat {
         Elicited::Accepted(seat) => format!("{}: row {}, {:?}", trip.to, seat.row, seat.window),
         Elicited::Declined => "declined".into(),
@@ -53,20 +55,33 @@ async fn both(context: Context) -> Result<String, AskError> {
 async fn twice(context: Context) -> Result<String, AskError> {
     let first = context.elicit_form::<Seat>("First?").await?.accepted();
     let row = first.map_or(0, |seat| seat.row);
-    let second = context.elicit_form::<Seat>(format!("After {row}?")).await?.accepted();
+    let second = context
+        .elicit_form::<Seat>(format!("After {row}?"))
+        .await?
+        .accepted();
     Ok(format!("{row} {}", second.map_or(0, |seat| seat.row)))
 }
 
 async fn sign(context: Context) -> Result<String, AskError> {
-    let action = context.elicit_url("Please sign", "https://example.com/sign").await?;
-    Ok(if action == ElicitAction::Accept { "opened" } else { "refused" }.into())
+    let action = context
+        .elicit_url("Please sign", "https://example.com/sign")
+        .await?;
+    Ok(if action == ElicitAction::Accept {
+        "opened"
+    } else {
+        "refused"
+    }
+    .into())
 }
 
 async fn pay(context: Context) -> Result<String, ProtocolError> {
     let mut url = ElicitRequestUrlParams::new("Pay", "https://example.com/pay");
     url.elicitation_id = Some("p1".into());
     context.elicitation_complete("p0").await;
-    Err(ProtocolError::url_elicitation_required("Payment first", &[url]))
+    Err(ProtocolError::url_elicitation_required(
+        "Payment first",
+        &[url],
+    ))
 }
 
 fn builder() -> mcp_std::ServerBuilder {
@@ -129,7 +144,8 @@ async fn legacy(peer: &mut Peer, method: &str, params: &Value) -> (Value, Vec<Va
             return (message, asked);
         }
         let method = message["method"].as_str().expect("a request");
-        peer.reply(&message, &answer(method, &message["params"])).await;
+        peer.reply(&message, &answer(method, &message["params"]))
+            .await;
         asked.push(message);
     }
 }
@@ -141,7 +157,8 @@ async fn rounds(peer: &mut Peer, method: &str, params: &Value) -> (Value, Vec<Va
     let mut params = params.clone();
     for n in 0..10 {
         let id = format!("r{n}");
-        peer.send(&request(&id, method, &modern(&params, &everything()))).await;
+        peer.send(&request(&id, method, &modern(&params, &everything())))
+            .await;
         let message = peer.message().await;
         assert_eq!(message["id"], *id, "{message}");
         let result = &message["result"];
@@ -175,14 +192,22 @@ fn one_handler_for_both_eras() {
         ("tools/call", call("twice"), "3 4", vec![1, 1]),
         ("tools/call", call("sign"), "opened", vec![1]),
         ("prompts/get", json!({ "name": "plan" }), "Some(7)", vec![1]),
-        ("resources/read", json!({ "uri": "mem://seat" }), "Some(7)", vec![1]),
+        (
+            "resources/read",
+            json!({ "uri": "mem://seat" }),
+            "Some(7)",
+            vec![1],
+        ),
     ];
     let said = |message: &Value| {
         let result = &message["result"];
         let content = &result["content"][0]["text"];
         let message = &result["messages"][0]["content"]["text"];
         let contents = &result["contents"][0]["text"];
-        [content, message, contents].iter().find_map(|it| it.as_str()).map(str::to_owned)
+        [content, message, contents]
+            .iter()
+            .find_map(|it| it.as_str())
+            .map(str::to_owned)
     };
     clean(&server, |mut peer| async move {
         peer.handshake("2025-11-25", &everything()).await;
@@ -192,7 +217,10 @@ fn one_handler_for_both_eras() {
             assert_eq!(asked.len(), questions.iter().sum::<usize>());
             let (result, asked) = rounds(&mut peer, method, params).await;
             assert_eq!(said(&result).as_deref(), Some(*expected), "{result}");
-            let asked: Vec<_> = asked.iter().map(|it| it.as_object().map_or(0, |it| it.len())).collect();
+            let asked: Vec<_> = asked
+                .iter()
+                .map(|it| it.as_object().map_or(0, |it| it.len()))
+                .collect();
             assert_eq!(asked, *questions);
         }
         peer
@@ -223,7 +251,8 @@ fn what_a_client_is_asked() {
         let (_, asked) = legacy(&mut peer, "tools/call", &sign).await;
         assert!(asked[0]["params"]["elicitationId"].is_string(), "{asked:?}");
         let (_, asked) = rounds(&mut peer, "tools/call", &sign).await;
-        let expected = json!({ "mode": "url", "message": "Please sign", "url": "https://example.com/sign" });
+        let expected =
+            json!({ "mode": "url", "message": "Please sign", "url": "https://example.com/sign" });
         assert_eq!(asked[0]["0"]["params"], expected);
         peer
     });
@@ -234,7 +263,9 @@ fn what_a_client_is_asked() {
 fn what_was_not_declared_is_not_asked() {
     let server = builder()
         .tool("try", "", |context: Context| async move {
-            let error = context.elicit(ElicitRequestParams::url("m", "https://example.com")).await;
+            let error = context
+                .elicit(ElicitRequestParams::url("m", "https://example.com"))
+                .await;
             format!("{:?}", error.map(|_| ()))
         })
         .build()
@@ -267,7 +298,10 @@ fn every_answer_has_its_meaning() {
         for (result, expected) in [
             (json!({ "action": "decline" }), "declined"),
             (json!({ "action": "cancel" }), "cancelled"),
-            (json!({ "action": "accept", "content": { "row": 2.0 } }), "Oslo: row 2, None"),
+            (
+                json!({ "action": "accept", "content": { "row": 2.0 } }),
+                "Oslo: row 2, None",
+            ),
         ] {
             peer.send(&request("1", "tools/call", &book)).await;
             let asked = peer.message().await;
@@ -305,7 +339,10 @@ fn every_answer_has_its_meaning() {
 
 #[test]
 fn a_client_that_never_answers() {
-    let server = builder().ask_timeout(Duration::from_millis(30)).build().expect("a server");
+    let server = builder()
+        .ask_timeout(Duration::from_millis(30))
+        .build()
+        .expect("a server");
     clean(&server, |mut peer| async move {
         peer.handshake("2025-11-25", &everything()).await;
         let book = json!({ "name": "book", "arguments": { "to": "Oslo" } });
@@ -313,10 +350,17 @@ fn a_client_that_never_answers() {
         let asked = peer.message().await;
         // In either order: the client is told that nobody waits any more, and the call is answered.
         let (one, other) = (peer.message().await, peer.message().await);
-        let (cancelled, result) = if one["id"] == "1" { (other, one) } else { (one, other) };
+        let (cancelled, result) = if one["id"] == "1" {
+            (other, one)
+        } else {
+            (one, other)
+        };
         assert_eq!(cancelled["method"], "notifications/cancelled");
         assert_eq!(cancelled["params"]["requestId"], asked["id"]);
-        assert_eq!(failure(&result["result"]), "The client did not answer in time");
+        assert_eq!(
+            failure(&result["result"]),
+            "The client did not answer in time"
+        );
         // An answer all the same.
         peer.reply(&asked, &json!({ "action": "cancel" })).await;
         peer.ping().await;
@@ -351,7 +395,10 @@ fn a_client_that_leaves_while_it_is_asked() {
         peer.send(&request("1", "tools/call", &book)).await;
         peer.message().await;
         let rest = peer.rest().await;
-        let answer = rest.iter().find(|message| message["id"] == "1").expect("an answer");
+        let answer = rest
+            .iter()
+            .find(|message| message["id"] == "1")
+            .expect("an answer");
         assert_eq!(failure(&answer["result"]), "The client is gone");
     });
     assert_eq!(end.expect("sockets do not fail"), End::Complete);
@@ -406,7 +453,8 @@ fn a_client_that_is_not_ready() {
         peer.request("init", "initialize", &params).await;
         peer.call(1, "sign", "{}").await;
         peer.ping().await;
-        peer.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+        peer.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
         let asked = peer.message().await;
         peer.reply(&asked, &json!({ "action": "decline" })).await;
         assert_eq!(text(&peer.message().await["result"]), "refused");

@@ -45,7 +45,10 @@ fn a_session_hears_of_each_list() {
         let capabilities = &hello["capabilities"];
         assert_eq!(capabilities["tools"], json!({ "listChanged": true }));
         assert_eq!(capabilities["prompts"], json!({ "listChanged": true }));
-        assert_eq!(capabilities["resources"], json!({ "listChanged": true, "subscribe": true }));
+        assert_eq!(
+            capabilities["resources"],
+            json!({ "listChanged": true, "subscribe": true })
+        );
         // Answered after the notification that the session is ready was taken.
         peer.ping().await;
 
@@ -57,19 +60,36 @@ fn a_session_hears_of_each_list() {
         assert_eq!(text(&peer.request("1", "tools/call", &call).await), "new");
 
         assert_eq!(changing.remove_tool("first"), Ok(true));
-        assert_eq!(peer.message().await["method"], "notifications/tools/list_changed");
-        let gone = peer.request("2", "tools/call", &json!({ "name": "first" })).await;
+        assert_eq!(
+            peer.message().await["method"],
+            "notifications/tools/list_changed"
+        );
+        let gone = peer
+            .request("2", "tools/call", &json!({ "name": "first" }))
+            .await;
         assert_eq!(gone["error"]["code"], -32602);
         // What was at the second place is at the first one now.
         assert_eq!(text(&peer.request("1", "tools/call", &call).await), "new");
 
-        changing.add_prompt(Prompt::new("p", "", || async { "p" })).expect("it is new");
-        assert_eq!(peer.message().await["method"], "notifications/prompts/list_changed");
-        let prompt = peer.request("3", "prompts/get", &json!({ "name": "p" })).await;
+        changing
+            .add_prompt(Prompt::new("p", "", || async { "p" }))
+            .expect("it is new");
+        assert_eq!(
+            peer.message().await["method"],
+            "notifications/prompts/list_changed"
+        );
+        let prompt = peer
+            .request("3", "prompts/get", &json!({ "name": "p" }))
+            .await;
         assert_eq!(prompt["messages"][0]["content"]["text"], "p");
 
-        changing.add_resource(Resource::new("mem://b", "b", || async { "b" })).expect("it is new");
-        assert_eq!(peer.message().await["method"], "notifications/resources/list_changed");
+        changing
+            .add_resource(Resource::new("mem://b", "b", || async { "b" }))
+            .expect("it is new");
+        assert_eq!(
+            peer.message().await["method"],
+            "notifications/resources/list_changed"
+        );
         #[derive(serde::Deserialize)]
         struct Named {
             name: String,
@@ -78,8 +98,13 @@ fn a_session_hears_of_each_list() {
         changing
             .add_template(ResourceTemplate::new("mem://named/{name}", "named", named))
             .expect("it is new");
-        assert_eq!(peer.message().await["method"], "notifications/resources/list_changed");
-        let read = peer.request("4", "resources/read", &json!({ "uri": "mem://named/x" })).await;
+        assert_eq!(
+            peer.message().await["method"],
+            "notifications/resources/list_changed"
+        );
+        let read = peer
+            .request("4", "resources/read", &json!({ "uri": "mem://named/x" }))
+            .await;
         assert_eq!(read["contents"][0]["text"], "x");
         peer
     });
@@ -115,18 +140,25 @@ fn modern_listeners_hear_what_they_asked_for() {
         let subscription = |message: &Value| {
             message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone()
         };
-        peer.send(&listen("tools", json!({ "toolsListChanged": true }))).await;
+        peer.send(&listen("tools", json!({ "toolsListChanged": true })))
+            .await;
         let ack = peer.message().await;
         assert_eq!(ack["method"], "notifications/subscriptions/acknowledged");
         assert_eq!(subscription(&ack), "tools");
-        peer.send(&listen("a", json!({ "resourceSubscriptions": ["mem://a"] }))).await;
+        peer.send(&listen(
+            "a",
+            json!({ "resourceSubscriptions": ["mem://a"] }),
+        ))
+        .await;
         assert_eq!(subscription(&peer.message().await), "a");
 
         changing.add_tool(tool("second")).expect("it is new");
         let told = peer.message().await;
         assert_eq!(told["method"], "notifications/tools/list_changed");
         assert_eq!(subscription(&told), "tools");
-        changing.add_prompt(Prompt::new("p", "", || async { "p" })).expect("it is new");
+        changing
+            .add_prompt(Prompt::new("p", "", || async { "p" }))
+            .expect("it is new");
         changing.resource_updated("mem://b");
         changing.resource_updated("mem://a");
         let told = peer.message().await;
@@ -173,7 +205,10 @@ fn calls_in_flight_keep_their_handler() {
         assert_eq!(changing.remove_tool("first"), Ok(true));
         assert_eq!(changing.remove_tool("slow"), Ok(true));
         changing.add_tool(tool("third")).expect("it is new");
-        assert_eq!(peer.message().await["method"], "notifications/tools/list_changed");
+        assert_eq!(
+            peer.message().await["method"],
+            "notifications/tools/list_changed"
+        );
         go.store(true, Ordering::SeqCst);
         for (id, expected) in [(1, "slow"), (2, "first")] {
             // Some changes may be told of one by one.
@@ -196,7 +231,8 @@ fn a_storm_of_changes() {
     let changing = server.clone();
     clean(&server, |mut peer| async move {
         peer.handshake("2025-06-18", &json!({})).await;
-        peer.request("s", "resources/subscribe", &json!({ "uri": "mem://a" })).await;
+        peer.request("s", "resources/subscribe", &json!({ "uri": "mem://a" }))
+            .await;
         // It answers pings, so all before is done; from here on it is only written to.
         peer.ping().await;
         let storm = std::thread::spawn(move || {
@@ -222,8 +258,12 @@ fn a_storm_of_changes() {
             }
             let method = message["method"].as_str().expect("a notification");
             assert!(
-                ["notifications/resources/updated", "notifications/tools/list_changed", "notifications/resources/list_changed"]
-                    .contains(&method),
+                [
+                    "notifications/resources/updated",
+                    "notifications/tools/list_changed",
+                    "notifications/resources/list_changed"
+                ]
+                .contains(&method),
                 "{message}"
             );
             if method == "notifications/resources/updated" {

@@ -55,14 +55,18 @@ fn server() -> Server {
             let books = ["emma", "evelina", "persuasion"];
             let fitting = books.into_iter().filter(|book| book.starts_with(&typed));
             let page = settled.get("page").cloned().unwrap_or_default();
-            fitting.map(|book| format!("{book}{page}")).collect::<Vec<_>>()
+            fitting
+                .map(|book| format!("{book}{page}"))
+                .collect::<Vec<_>>()
         });
     let review = Prompt::new("review", "Reviews code", |args: Review| async move {
         format!("{} {:?} {:?}", args.code, args.strictness, args.tone)
     })
     .title("Code review")
     .icon(Icon::new("https://example.com/review.png"))
-    .complete("strictness", |_, _| async { (0..250).map(|n| n.to_string()).collect::<Vec<_>>() });
+    .complete("strictness", |_, _| async {
+        (0..250).map(|n| n.to_string()).collect::<Vec<_>>()
+    });
     Server::builder("features", "1")
         .title("Features")
         .description("All of them")
@@ -100,7 +104,9 @@ fn server() -> Server {
                 PromptMessage::new(Role::Assistant, ContentBlock::text("answer")),
             ]
         })
-        .prompt("fail", "Fails", || async { Err::<String, _>("out of order") })
+        .prompt("fail", "Fails", || async {
+            Err::<String, _>("out of order")
+        })
         .prompt("panic", "Panics", || async {
             if true {
                 panic!("in a prompt");
@@ -150,9 +156,8 @@ async fn ask(peer: &mut Peer, version: Option<&str>, method: &str, params: Value
 #[test]
 fn resources_are_read() {
     in_each_revision(async |peer, version| {
-        let mut read = async |uri: &str| {
-            ask(peer, version, "resources/read", json!({ "uri": uri })).await
-        };
+        let mut read =
+            async |uri: &str| ask(peer, version, "resources/read", json!({ "uri": uri })).await;
         let text = json!([{ "uri": "mem://text", "mimeType": "text/plain", "text": "text" }]);
         assert_eq!(read("mem://text").await["contents"], text);
         let bytes = json!([{ "uri": "mem://bytes", "blob": "AP8=" }]);
@@ -168,19 +173,33 @@ fn resources_are_read() {
         // What the template fits and its type does not is as absent as what it does not fit.
         let absent = if version.is_some() { -32002 } else { -32602 };
         for uri in [
-            "mem://gone", "mem://other", "book://emma/10", "book://emma/seven", "book://emma/-1", "book://emma",
+            "mem://gone",
+            "mem://other",
+            "book://emma/10",
+            "book://emma/seven",
+            "book://emma/-1",
+            "book://emma",
         ] {
             let error = read(uri).await;
             assert_eq!(error["error"]["code"], absent, "{uri}: {error}");
             assert_eq!(error["error"]["data"]["uri"], uri, "{error}");
         }
         let failed = read("book://broken/1").await;
-        assert_eq!(failed["error"], json!({ "code": -32603, "message": "the ink has run" }));
+        assert_eq!(
+            failed["error"],
+            json!({ "code": -32603, "message": "the ink has run" })
+        );
         let refused = read("mem://refused").await;
-        assert_eq!(refused["error"], json!({ "code": -31000, "message": "no entry" }));
+        assert_eq!(
+            refused["error"],
+            json!({ "code": -31000, "message": "no entry" })
+        );
         let panicked = read("mem://panic").await;
         let message = "Resource mem://panic panicked";
-        assert_eq!(panicked["error"], json!({ "code": -32603, "message": message }));
+        assert_eq!(
+            panicked["error"],
+            json!({ "code": -32603, "message": message })
+        );
     });
 }
 
@@ -218,9 +237,8 @@ fn prompts_are_filled_in() {
             let params = json!({ "name": name, "arguments": arguments });
             ask(peer, version, "prompts/get", params).await
         };
-        let user = |text: &str| {
-            json!([{ "role": "user", "content": { "type": "text", "text": text } }])
-        };
+        let user =
+            |text: &str| json!([{ "role": "user", "content": { "type": "text", "text": text } }]);
         let plain = get("review", json!({ "code": "x" })).await;
         assert_eq!(plain["messages"], user("x None Kind"), "{plain}");
         let full = json!({ "code": "1", "strictness": "7", "tone": "harsh", "other": "" });
@@ -228,7 +246,8 @@ fn prompts_are_filled_in() {
         assert_eq!(full["messages"], user("1 Some(7) Harsh"), "{full}");
         let wrong = get("review", json!({ "code": "x", "strictness": "very" })).await;
         assert_eq!(wrong["error"]["code"], -32602);
-        let message = "Invalid arguments: `strictness`: expected a whole number from 0 on, not \"very\"";
+        let message =
+            "Invalid arguments: `strictness`: expected a whole number from 0 on, not \"very\"";
         assert_eq!(wrong["error"]["message"], message);
         let missing = get("review", json!({})).await;
         assert_eq!(missing["error"]["code"], -32602, "{missing}");
@@ -238,7 +257,10 @@ fn prompts_are_filled_in() {
         let talk = get("talk", json!({})).await;
         assert_eq!(talk["messages"][1]["role"], "assistant");
         let failed = get("fail", json!({})).await;
-        assert_eq!(failed["error"], json!({ "code": -32603, "message": "out of order" }));
+        assert_eq!(
+            failed["error"],
+            json!({ "code": -32603, "message": "out of order" })
+        );
         let panicked = get("panic", json!({})).await;
         assert_eq!(panicked["error"]["message"], "Prompt panic panicked");
     });
@@ -267,7 +289,10 @@ fn arguments_are_completed() {
         let many = complete(prompt.clone(), "strictness", "", Value::Null).await;
         let many = &many["completion"];
         assert_eq!(many["values"].as_array().map(Vec::len), Some(100));
-        assert_eq!((&many["total"], &many["hasMore"]), (&json!(250), &json!(true)));
+        assert_eq!(
+            (&many["total"], &many["hasMore"]),
+            (&json!(250), &json!(true))
+        );
         for (reference, argument) in [(&template, "page"), (&prompt, "code")] {
             let none = complete(reference.clone(), argument, "x", Value::Null).await;
             assert_eq!(none["completion"]["values"], json!([]), "{none}");
@@ -294,7 +319,9 @@ fn tools_say_more_about_themselves() {
 #[test]
 fn the_server_says_who_it_is() {
     session(&server(), |mut peer| async move {
-        let found = peer.modern("1", "server/discover", &json!({}), &json!({})).await;
+        let found = peer
+            .modern("1", "server/discover", &json!({}), &json!({}))
+            .await;
         let info = &found["_meta"]["io.modelcontextprotocol/serverInfo"];
         assert_eq!(info["title"], "Features", "{found}");
         assert_eq!(info["description"], "All of them");
@@ -308,7 +335,11 @@ fn the_server_says_who_it_is() {
             ("completions", true),
             ("logging", false),
         ] {
-            assert_eq!(capabilities.get(capability).is_some(), there, "{capability}: {found}");
+            assert_eq!(
+                capabilities.get(capability).is_some(),
+                there,
+                "{capability}: {found}"
+            );
         }
         assert_eq!(capabilities["tools"].get("listChanged"), None);
         assert_eq!(peer.rest().await, [Value::Null; 0]);

@@ -7,20 +7,25 @@ use crate::peer::{Peer, modern, request, serve};
 
 async fn chatty(context: Context) -> &'static str {
     context.log(LoggingLevel::Debug, None, "fine").await;
-    context.log(LoggingLevel::Warning, Some("db"), &json!({ "left": 1 })).await;
+    context
+        .log(LoggingLevel::Warning, Some("db"), &json!({ "left": 1 }))
+        .await;
     "done"
 }
 
 fn server(logging: bool) -> Server {
-    let server = Server::builder("logs", "1").tool("chatty", "", chatty).tool(
-        "trace",
-        "",
-        |context: Context| async move {
+    let server = Server::builder("logs", "1")
+        .tool("chatty", "", chatty)
+        .tool("trace", "", |context: Context| async move {
             let trace = context.trace_context();
-            let own = context.meta().is_some_and(|meta| meta.as_str().contains("example.com/own"));
-            format!("{:?} {:?} {:?} {own}", trace.traceparent, trace.tracestate, trace.baggage)
-        },
-    );
+            let own = context
+                .meta()
+                .is_some_and(|meta| meta.as_str().contains("example.com/own"));
+            format!(
+                "{:?} {:?} {:?} {own}",
+                trace.traceparent, trace.tracestate, trace.baggage
+            )
+        });
     let server = if logging { server.logging() } else { server };
     server.build().expect("a server")
 }
@@ -47,11 +52,16 @@ fn a_session_hears_what_it_wants_to() {
         assert_eq!(hello["capabilities"]["logging"], json!({}));
         let warning = json!({ "level": "warning", "logger": "db", "data": { "left": 1 } });
         for (level, expected) in [
-            ("debug", vec![json!({ "level": "debug", "data": "fine" }), warning.clone()]),
+            (
+                "debug",
+                vec![json!({ "level": "debug", "data": "fine" }), warning.clone()],
+            ),
             ("warning", vec![warning]),
             ("error", vec![]),
         ] {
-            let set = peer.request("0", "logging/setLevel", &json!({ "level": level })).await;
+            let set = peer
+                .request("0", "logging/setLevel", &json!({ "level": level }))
+                .await;
             assert_eq!(set, json!({}));
             assert_eq!(logged(&mut peer, &call).await, expected, "{level}");
         }
@@ -64,7 +74,12 @@ fn a_session_hears_what_it_wants_to() {
 #[test]
 fn a_modern_request_hears_what_it_asks_for() {
     let end = serve(&server(true), |mut peer| async move {
-        for (level, expected) in [(None, 0), (Some("debug"), 2), (Some("warning"), 1), (Some("alert"), 0)] {
+        for (level, expected) in [
+            (None, 0),
+            (Some("debug"), 2),
+            (Some("warning"), 1),
+            (Some("alert"), 0),
+        ] {
             let mut call = modern(&json!({ "name": "chatty" }), &json!({}));
             if let Some(level) = level {
                 call["_meta"]["io.modelcontextprotocol/logLevel"] = level.into();
@@ -81,7 +96,10 @@ fn what_was_not_declared_is_not_sent() {
     let end = serve(&server(false), |mut peer| async move {
         let hello = peer.handshake("2025-11-25", &json!({})).await;
         assert_eq!(hello["capabilities"].get("logging"), None);
-        assert_eq!(logged(&mut peer, &json!({ "name": "chatty" })).await, [Value::Null; 0]);
+        assert_eq!(
+            logged(&mut peer, &json!({ "name": "chatty" })).await,
+            [Value::Null; 0]
+        );
         assert_eq!(peer.rest().await, [Value::Null; 0]);
     });
     end.expect("sockets do not fail");
@@ -91,7 +109,9 @@ fn what_was_not_declared_is_not_sent() {
 fn the_trace_context_is_there() {
     let end = serve(&server(false), |mut peer| async move {
         peer.handshake("2025-06-18", &json!({})).await;
-        let none = peer.request("1", "tools/call", &json!({ "name": "trace" })).await;
+        let none = peer
+            .request("1", "tools/call", &json!({ "name": "trace" }))
+            .await;
         assert_eq!(none["content"][0]["text"], "None None None false");
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let meta = json!({ "traceparent": parent, "baggage": "a=\u{e9}", "example.com/own": 1 });

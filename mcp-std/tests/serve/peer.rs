@@ -102,7 +102,8 @@ impl Peer {
         params: &Value,
         capabilities: &Value,
     ) -> Value {
-        self.request(id, method, &modern(params, capabilities)).await
+        self.request(id, method, &modern(params, capabilities))
+            .await
     }
 
     /// Answers a request of the server.

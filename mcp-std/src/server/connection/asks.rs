@@ -51,9 +51,9 @@ impl Asks {
             }
             Err(RequestError::Busy { .. }) => AskError::Busy,
             // The call is over, and so is whoever still asks for it. A `Vec` is never full.
-            Err(
-                RequestError::Stale | RequestError::NoSession | RequestError::Full | _,
-            ) => AskError::Closed,
+            Err(RequestError::Stale | RequestError::NoSession | RequestError::Full | _) => {
+                AskError::Closed
+            }
         };
         tell(&question.answer, Err(error));
     }

@@ -280,14 +280,20 @@ impl<S: Sharing> Connection<S> {
     ) {
         let mime_type = running.subject.mime_type();
         if let Some(mime_type) = mime_type.filter(|_| {
-            result.contents.iter().any(|contents| contents.mime_type().is_none())
+            result
+                .contents
+                .iter()
+                .any(|contents| contents.mime_type().is_none())
         }) {
-            let contents = result.contents.into_vec().into_iter().map(|contents| {
-                match contents.mime_type() {
-                    Some(_) => contents,
-                    None => contents.of_type(mime_type.to_owned()),
-                }
-            });
+            let contents =
+                result
+                    .contents
+                    .into_vec()
+                    .into_iter()
+                    .map(|contents| match contents.mime_type() {
+                        Some(_) => contents,
+                        None => contents.of_type(mime_type.to_owned()),
+                    });
             result.contents = contents.collect::<List<'static, ResourceContents<'static>>>();
         }
         let engine = self.stdio.engine_mut();
@@ -316,7 +322,8 @@ impl<S: Sharing> Connection<S> {
             }
             Instead::InputRequired(input) => {
                 let Some(round) = &running.round else {
-                    let message = "The server needs input that it can ask a client of 2026-07-28 for only";
+                    let message =
+                        "The server needs input that it can ask a client of 2026-07-28 for only";
                     let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
                     return self.fail(running.token, &error, out);
                 };
@@ -389,7 +396,8 @@ impl<S: Sharing> Connection<S> {
                 let _ = engine.missing_capability(token, missing, lines);
             }
             Err(InputError::Unsupported(token) | InputError::Invalid(token)) => {
-                let message = "The server asked for input in a way that this request does not allow";
+                let message =
+                    "The server asked for input in a way that this request does not allow";
                 let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
                 self.fail(token, &error, out);
             }
