@@ -14,7 +14,9 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use async_io::Timer;
-use mcp_std::{BuildError, Context, End, PeerFault, Progress, Server, Structured, Tool};
+use mcp_std::{
+    BuildError, Context, End, PeerFault, Progress, Server, ServerBuilder, Structured, Tool,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +97,9 @@ impl Serve {
         match server.run_stdio() {
             Ok(end) => {
                 if end == End::GraceExpired {
-                    say(&"input ended, and an answer was still due or unread after the grace period");
+                    say(
+                        &"input ended, and an answer was still due or unread after the grace period",
+                    );
                 }
                 ExitCode::SUCCESS
             }
@@ -114,7 +118,8 @@ impl Serve {
             builder = builder.page_size(elements);
         }
         if !self.everything {
-            let small = "Small tools to try a client with: echo, add, slow (reports progress), fail.";
+            let small =
+                "Small tools to try a client with: echo, add, slow (reports progress), fail.";
             return tools(builder.instructions(small)).build();
         }
         let itself = changes::Itself::default();

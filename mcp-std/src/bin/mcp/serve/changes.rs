@@ -48,9 +48,11 @@ pub(super) fn add(builder: ServerBuilder, itself: &Itself) -> ServerBuilder {
         }))
         .with_tool(toggle(itself, "prompt", |server, there| {
             if there {
-                server.add_prompt(Prompt::new("test_dummy_prompt", "Comes and goes", || async {
-                    "here"
-                }))
+                server.add_prompt(Prompt::new(
+                    "test_dummy_prompt",
+                    "Comes and goes",
+                    || async { "here" },
+                ))
             } else {
                 server.remove_prompt("test_dummy_prompt").map(drop)
             }

@@ -68,12 +68,16 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
         })
         .tool("test_tool_with_progress", "Reports progress", progress)
         .tool("test_tool_with_logging", "Logs three lines", logging)
-        .tool("test_logging_tool", "Logs one line", |context: Context| async move {
-            context
-                .log(LoggingLevel::Info, Some("test"), "One line")
-                .await;
-            "logged"
-        })
+        .tool(
+            "test_logging_tool",
+            "Logs one line",
+            |context: Context| async move {
+                context
+                    .log(LoggingLevel::Info, Some("test"), "One line")
+                    .await;
+                "logged"
+            },
+        )
         .with_tool(
             Tool::new(
                 "json_schema_2020_12_tool",
@@ -88,7 +92,11 @@ fn image() -> ContentBlock<'static> {
     ContentBlock::image(PNG, "image/png")
 }
 
-pub(super) fn embedded(uri: &'static str, mime_type: &'static str, text: &'static str) -> ContentBlock<'static> {
+pub(super) fn embedded(
+    uri: &'static str,
+    mime_type: &'static str,
+    text: &'static str,
+) -> ContentBlock<'static> {
     ContentBlock::resource(ResourceContents::text(uri, text).of_type(mime_type))
 }
 

@@ -61,9 +61,16 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
             "This is a simple prompt for testing."
         }))
         .with_prompt(
-            Prompt::new("test_prompt_with_arguments", "Says its arguments", |it: Two| async move {
-                format!("Prompt with arguments: arg1='{}', arg2='{}'", it.arg1, it.arg2)
-            })
+            Prompt::new(
+                "test_prompt_with_arguments",
+                "Says its arguments",
+                |it: Two| async move {
+                    format!(
+                        "Prompt with arguments: arg1='{}', arg2='{}'",
+                        it.arg1, it.arg2
+                    )
+                },
+            )
             .complete("arg1", |typed: String, _| async move {
                 beginning(&typed, &["paris", "park", "party", "rome"])
             }),
@@ -72,11 +79,15 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
             "test_prompt_with_embedded_resource",
             "A resource in a message",
             |it: Embed| async move {
-                let contents =
-                    ResourceContents::text(it.resource_uri, "Embedded resource content for testing.");
+                let contents = ResourceContents::text(
+                    it.resource_uri,
+                    "Embedded resource content for testing.",
+                );
                 vec![
                     user(ContentBlock::resource(contents.of_type("text/plain"))),
-                    user(ContentBlock::text("Please process the embedded resource above.")),
+                    user(ContentBlock::text(
+                        "Please process the embedded resource above.",
+                    )),
                 ]
             },
         ))

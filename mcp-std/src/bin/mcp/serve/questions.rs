@@ -3,8 +3,8 @@
 use futures_lite::future::zip;
 use mcp_std::model::{
     ContentBlock, CreateMessageRequestParams, CreateMessageResult, Decode as _, ElicitAction,
-    ElicitRequestParams, ElicitRequestUrlParams, RequestedSchema, Role, SamplingMessage, Tool as ToolDescription,
-    ToolChoice, ToolChoiceMode,
+    ElicitRequestParams, ElicitRequestUrlParams, RequestedSchema, Role, SamplingMessage,
+    Tool as ToolDescription, ToolChoice, ToolChoiceMode,
 };
 use mcp_std::{AskError, Context, Elicited, Json, Prompt, ProtocolVersion, ServerBuilder};
 use schemars::JsonSchema;
@@ -62,8 +62,16 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
             model_with_tools,
         )
         .tool("test_list_roots", "Says which roots there are", roots)
-        .tool("test_two_rounds", "Asks twice, one after the other", two_rounds)
-        .tool("test_three_questions", "Asks three things at once", three_questions)
+        .tool(
+            "test_two_rounds",
+            "Asks twice, one after the other",
+            two_rounds,
+        )
+        .tool(
+            "test_three_questions",
+            "Asks three things at once",
+            three_questions,
+        )
         .with_prompt(Prompt::new(
             "test_prompt_that_asks",
             "Asks before it answers",
@@ -79,7 +87,11 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
 
 async fn user(context: Context, args: Message) -> Result<String, AskError> {
     let answer = context.elicit(form(args.message, USER)).await?;
-    Ok(told("User response: ", &answer.action, answer.content.as_ref()))
+    Ok(told(
+        "User response: ",
+        &answer.action,
+        answer.content.as_ref(),
+    ))
 }
 
 async fn fill_in(
@@ -107,7 +119,8 @@ fn told(what: &str, action: &ElicitAction<'_>, content: Option<&Json<'_>>) -> St
 async fn page(context: Context) -> Result<String, AskError> {
     // Only 2025-11-25 names what it asks, to say later that it is done.
     let id = "elicitation-of-a-page";
-    let mut page = ElicitRequestUrlParams::new("Please authorize", "https://example.com/authorize?state=1");
+    let mut page =
+        ElicitRequestUrlParams::new("Please authorize", "https://example.com/authorize?state=1");
     if context.version() == ProtocolVersion::V2025_11_25 {
         page.elicitation_id = Some(id.into());
     }
@@ -125,7 +138,8 @@ async fn model(context: Context, args: Question) -> Result<String, AskError> {
 
 async fn model_with_tools(context: Context) -> Result<String, AskError> {
     let mut params = conversation("What is the weather in Paris?".to_owned(), 100);
-    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let schema =
+        json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let schema = Json::owned(schema.to_string()).expect("it has just been written");
     params.tools = Some(vec![ToolDescription::new("get_weather", schema)].into());
     let mut choice = ToolChoice::default();
@@ -136,7 +150,10 @@ async fn model_with_tools(context: Context) -> Result<String, AskError> {
         ContentBlock::ToolUse(call) => Some(format!("{} {}", call.name, call.input.as_str())),
         _ => None,
     });
-    Ok(format!("LLM wants: {}", wanted.as_deref().unwrap_or("nothing")))
+    Ok(format!(
+        "LLM wants: {}",
+        wanted.as_deref().unwrap_or("nothing")
+    ))
 }
 
 async fn roots(context: Context) -> Result<String, AskError> {
@@ -170,12 +187,18 @@ async fn three_questions(context: Context) -> Result<String, AskError> {
     )
     .await;
     let name = name?.accepted().map_or("nobody".to_owned(), |it| it.name);
-    Ok(format!("{} {name}, {} roots", said(&greeting?), roots?.len()))
+    Ok(format!(
+        "{} {name}, {} roots",
+        said(&greeting?),
+        roots?.len()
+    ))
 }
 
 pub(super) fn form(message: String, schema: &'static str) -> ElicitRequestParams<'static> {
     let schema = Json::parse(schema.as_bytes()).expect("a constant");
-    let schema = RequestedSchema::decode(schema.raw()).expect("a constant").into_owned();
+    let schema = RequestedSchema::decode(schema.raw())
+        .expect("a constant")
+        .into_owned();
     ElicitRequestParams::form(message, schema)
 }
 

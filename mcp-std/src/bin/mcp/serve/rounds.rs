@@ -4,20 +4,43 @@ use mcp_std::model::{
     CreateMessageResult, ElicitRequestParams, ElicitResult, ListRootsResult, PromptMessage, Role,
 };
 use mcp_std::{
-    ClientCapabilities, ContentBlock, Context, InputRequired, Instead, IntoPrompt as _, IntoToolResult as _,
-    Json, Progress, Prompt, ProtocolError, ServerBuilder, Tool, ToolResult,
+    ClientCapabilities, ContentBlock, Context, ErrorCode, InputRequired, Instead, IntoPrompt as _,
+    IntoToolResult as _, Json, Progress, Prompt, ProtocolError, ServerBuilder, Tool, ToolResult,
 };
 
+use serde::Deserialize;
+
 use super::questions::{conversation, form, said};
+
+#[derive(Deserialize)]
+struct Confirmed {
+    ok: bool,
+}
 
 type Answer = Result<ToolResult, Instead>;
 
 pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
     builder
-        .tool("test_input_required_result_elicitation", "Asks the user", elicitation)
-        .tool("test_input_required_result_sampling", "Asks the model", sampling)
-        .tool("test_input_required_result_list_roots", "Asks for roots", roots)
-        .tool("test_input_required_result_request_state", "Keeps a state", state)
+        .tool(
+            "test_input_required_result_elicitation",
+            "Asks the user",
+            elicitation,
+        )
+        .tool(
+            "test_input_required_result_sampling",
+            "Asks the model",
+            sampling,
+        )
+        .tool(
+            "test_input_required_result_list_roots",
+            "Asks for roots",
+            roots,
+        )
+        .tool(
+            "test_input_required_result_request_state",
+            "Keeps a state",
+            state,
+        )
         .tool(
             "test_input_required_result_tampered_state",
             "Keeps a state that can be tried to forge",
@@ -28,7 +51,11 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
             "Asks three things",
             several,
         )
-        .tool("test_input_required_result_multi_round", "Asks twice", twice)
+        .tool(
+            "test_input_required_result_multi_round",
+            "Asks twice",
+            twice,
+        )
         .tool(
             "test_input_required_result_capabilities",
             "Asks what the client can be asked",
@@ -43,8 +70,10 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
             },
         )
         .with_tool(
-            Tool::new("test_missing_capability", "Needs sampling", || async { "present" })
-                .requires(ClientCapabilities::SAMPLING),
+            Tool::new("test_missing_capability", "Needs sampling", || async {
+                "present"
+            })
+            .requires(ClientCapabilities::SAMPLING),
         )
         .with_prompt(Prompt::new(
             "test_input_required_result_prompt",
@@ -69,7 +98,10 @@ fn filled(context: &Context, name: &str, field: &str) -> Result<Option<String>, 
         return Ok(None);
     };
     let members = answer.content.as_ref().map(Json::raw);
-    let mut members = members.and_then(|content| content.as_object()).into_iter().flatten();
+    let mut members = members
+        .and_then(|content| content.as_object())
+        .into_iter()
+        .flatten();
     let value = members.find(|(member, _)| *member == *field);
     Ok(value.and_then(|(_, value)| Some(value.as_string()?.decode().into_owned())))
 }
@@ -112,10 +144,17 @@ async fn roots(context: Context) -> Answer {
 }
 
 async fn state(context: Context) -> Answer {
-    match (context.request_state(), context.input_response::<ElicitResult<'_>>("confirm")?) {
+    match (
+        context.request_state(),
+        context.input_response::<ElicitResult<'_>>("confirm")?,
+    ) {
         (Some("asked"), Some(answer)) => {
             let content = answer.content.as_ref().map_or("{}", Json::as_str);
-            format!("state-ok {content}").into_tool_result()
+            let invalid = |error: serde_json::Error| {
+                ProtocolError::new(ErrorCode::INVALID_PARAMS, error.to_string())
+            };
+            let confirmed: Confirmed = serde_json::from_str(content).map_err(invalid)?;
+            format!("state-ok {}", confirmed.ok).into_tool_result()
         }
         _ => InputRequired::new()
             .elicit("confirm", one("Go on?", CONFIRM))
@@ -129,7 +168,8 @@ async fn several(context: Context) -> Answer {
     let greeting = context.input_response::<CreateMessageResult<'_>>("greeting")?;
     let roots = context.input_response::<ListRootsResult<'_>>("client_roots")?;
     if let (Some(name), Some(greeting), Some(roots)) = (name, greeting, roots) {
-        return format!("{} {name}, {} roots", said(&greeting), roots.roots.len()).into_tool_result();
+        return format!("{} {name}, {} roots", said(&greeting), roots.roots.len())
+            .into_tool_result();
     }
     InputRequired::new()
         .elicit("user_name", one("What is your name?", NAME))
@@ -140,7 +180,9 @@ async fn several(context: Context) -> Answer {
 }
 
 async fn twice(context: Context) -> Answer {
-    let known = context.request_state().and_then(|state| state.strip_prefix("name: "));
+    let known = context
+        .request_state()
+        .and_then(|state| state.strip_prefix("name: "));
     let name = match known {
         Some(name) => Some(name.to_owned()),
         None => filled(&context, "step1", "name")?,
@@ -167,7 +209,8 @@ async fn able(context: Context) -> Answer {
     let able = context.capabilities();
     let asks = InputRequired::new();
     if able.contains(ClientCapabilities::ELICITATION) {
-        asks.elicit("user_name", one("What is your name?", NAME)).into_tool_result()
+        asks.elicit("user_name", one("What is your name?", NAME))
+            .into_tool_result()
     } else if able.contains(ClientCapabilities::SAMPLING) {
         let asks = asks.sample("greeting", conversation("Say hello".to_owned(), 50));
         asks.into_tool_result()
@@ -176,7 +219,11 @@ async fn able(context: Context) -> Answer {
     }
 }
 
-const NAME: &str = r#"{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}"#;
-const COLOR: &str = r#"{"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}"#;
-const CONTEXT: &str = r#"{"type": "object", "properties": {"context": {"type": "string"}}, "required": ["context"]}"#;
-const CONFIRM: &str = r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#;
+const NAME: &str =
+    r#"{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}"#;
+const COLOR: &str =
+    r#"{"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}"#;
+const CONTEXT: &str =
+    r#"{"type": "object", "properties": {"context": {"type": "string"}}, "required": ["context"]}"#;
+const CONFIRM: &str =
+    r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#;
