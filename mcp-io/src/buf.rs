@@ -142,6 +142,16 @@ impl Output {
         Poll::Ready(Ok(()))
     }
 
+    /// Gives up what is not written.
+    pub(crate) fn discard(&mut self) {
+        self.bytes.clear();
+        self.written = 0;
+        self.unflushed = false;
+        if self.bytes.capacity() > KEEP {
+            self.bytes.shrink_to(READ);
+        }
+    }
+
     /// Forgets what was written, so that a long tail does not keep its head in memory.
     pub(crate) fn compact(&mut self) {
         if self.written >= READ && self.written >= self.len() {

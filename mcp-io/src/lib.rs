@@ -10,12 +10,13 @@
 //! Nothing here names a runtime: streams are those of `futures-io`, timers come from `async-io`, which brings its own
 //! reactor thread where no smol executor runs. A future of this crate can be polled by any executor, tokio included.
 
+mod alarm;
 mod buf;
 mod driver;
 mod error;
 pub mod stdio;
 mod tasks;
 
-pub use driver::{End, Options, Protocol, Source, drive};
+pub use driver::{End, Options, Protocol, Source, Wants, drive};
 pub use error::Error;
 pub use tasks::Tasks;
