@@ -82,6 +82,7 @@ mod limits;
 pub mod model;
 pub mod rpc;
 pub mod scan;
+pub mod time;
 
 pub use error::{EnvelopeFault, ErrorCode, PeerFault, SendError};
 pub use limits::Limits;

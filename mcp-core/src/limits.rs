@@ -9,6 +9,7 @@
 /// | [`max_message`](Self::max_message) | 4 MiB | the driver's input buffer: 3 bytes more than this; as much again while one name of that length, written with escapes, is decoded |
 /// | [`max_depth`](Self::max_depth) | 128 | nothing: nesting is kept in a bit stack of fixed size |
 /// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 144 bytes for each, and the text of ids and progress tokens of more than 38 bytes |
+/// | [`max_pending`](Self::max_pending) | 1 048 576 | 200 bytes for each, as they come to be pending at once |
 /// | [`max_id`](Self::max_id) | 4 096 bytes | `max_in_flight` × 2 × this, if every id and token is that long |
 /// | [`max_batch`](Self::max_batch) | 1 024 | the answers of a batch, until the last one is there |
 ///
@@ -29,6 +30,8 @@ pub struct Limits {
     pub max_depth: usize,
     /// How many requests may be accepted and not yet answered. One more is refused with an internal error that says so.
     pub max_in_flight: usize,
+    /// How many requests of ours may be sent and not yet answered. One more is not sent.
+    pub max_pending: usize,
     /// The longest request id or progress token, in bytes of JSON text.
     pub max_id: usize,
     /// How many messages a batch of 2025-03-26 may hold. A longer one is refused whole.
@@ -41,6 +44,7 @@ impl Limits {
         max_message: 4 * 1024 * 1024,
         max_depth: crate::json::DEFAULT_DEPTH,
         max_in_flight: 16_384,
+        max_pending: 1_048_576,
         max_id: 4_096,
         max_batch: 1_024,
     };

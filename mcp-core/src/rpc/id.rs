@@ -38,6 +38,24 @@ impl<'b> RequestId<'b> {
     pub const fn raw(&self) -> RawJson<'b> {
         self.raw
     }
+
+    /// The value, if it is an integer.
+    #[must_use]
+    pub const fn as_integer(&self) -> Option<i64> {
+        match self.value {
+            Value::Integer(value) => Some(value),
+            Value::String(_) => None,
+        }
+    }
+
+    /// The value, if it is a string.
+    #[must_use]
+    pub const fn as_string(&self) -> Option<JsonStr<'b>> {
+        match self.value {
+            Value::Integer(_) => None,
+            Value::String(value) => Some(value),
+        }
+    }
 }
 
 impl PartialEq for RequestId<'_> {
