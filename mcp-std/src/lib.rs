@@ -31,7 +31,7 @@
 //! | [`ToolResult`] | all of that by hand |
 //! | `()` | a result without content |
 //!
-//! A function that also takes a [`ToolContext`] can report progress. [`Tool`] says more about a tool than a name: title,
+//! A function that also takes a [`Context`] can report progress. [`Tool`] says more about a tool than a name: title,
 //! hints, what it requires of the client.
 //!
 //! # What goes wrong, and who is told
@@ -71,20 +71,15 @@
 //!
 //! `cli` builds the program `mcp`; a library does not need it.
 
-mod arguments;
-mod connection;
-mod context;
 mod entropy;
-mod output;
 mod panic;
 mod server;
-mod tool;
 
-pub use context::ToolContext;
 pub use mcp_core::engine::server::{CacheHint, CacheScope};
 pub use mcp_core::model::{ClientCapabilities, ContentBlock, Progress, ProtocolVersion};
 pub use mcp_core::{Limits, PeerFault};
 pub use mcp_io::{End, Error};
-pub use output::{IntoToolResult, Structured, ToolResult};
-pub use server::{BuildError, Server, ServerBuilder};
-pub use tool::{Handler, Local, NoArguments, Shared, Sharing, Tool};
+pub use server::{
+    BuildError, Context, Handler, IntoToolResult, Local, NoArguments, Server, ServerBuilder,
+    Shared, Sharing, Structured, Tool, ToolResult,
+};

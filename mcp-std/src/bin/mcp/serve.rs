@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use async_io::Timer;
-use mcp_std::{BuildError, End, PeerFault, Progress, Server, Structured, Tool, ToolContext};
+use mcp_std::{BuildError, Context, End, PeerFault, Progress, Server, Structured, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -128,7 +128,7 @@ fn server() -> Result<Server, BuildError> {
         .build()
 }
 
-async fn slow(context: ToolContext, args: Slow) -> Result<String, String> {
+async fn slow(context: Context, args: Slow) -> Result<String, String> {
     if args.steps > 1000 || args.delay_ms > 60_000 {
         return Err("at most 1000 steps of at most 60000 ms".to_owned());
     }

@@ -6,7 +6,7 @@ use mcp_core::model::{ClientCapabilities, Progress, ProtocolVersion};
 
 /// The call a handler serves. Dropping the handler's future is how a call is cancelled: it ends at its next `await`.
 #[derive(Clone, Debug)]
-pub struct ToolContext {
+pub struct Context {
     pub(crate) key: CallKey,
     pub(crate) version: ProtocolVersion,
     pub(crate) capabilities: ClientCapabilities,
@@ -23,7 +23,7 @@ pub(crate) struct Note {
     message: Option<String>,
 }
 
-impl ToolContext {
+impl Context {
     /// The protocol version the call is served under.
     #[must_use]
     pub const fn version(&self) -> ProtocolVersion {

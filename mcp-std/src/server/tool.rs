@@ -12,9 +12,9 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::arguments;
-use crate::context::ToolContext;
-use crate::output::{IntoToolResult, ToolResult};
+use super::arguments;
+use super::context::Context;
+use super::output::{IntoToolResult, ToolResult};
 use crate::panic::{Panicked, contain, discard};
 
 /// Whether a server's handlers may move between threads: [`Shared`] ones may, [`Local`] ones need not.
@@ -24,7 +24,7 @@ pub trait Sharing: sealed::Sealed + Sized + 'static {
     type Running: Future<Output = Finished> + ?Sized;
     /// Starts a handler.
     #[doc(hidden)]
-    type Start: Fn(ToolContext, Option<RawJson<'_>>) -> Started<Self> + ?Sized;
+    type Start: Fn(Context, Option<RawJson<'_>>) -> Started<Self> + ?Sized;
 }
 
 /// Handlers are `Send`: the server can be spawned on an executor of several threads.
@@ -39,12 +39,12 @@ pub enum Local {}
 
 impl Sharing for Shared {
     type Running = dyn Future<Output = Finished> + Send;
-    type Start = dyn Fn(ToolContext, Option<RawJson<'_>>) -> Started<Self> + Send + Sync;
+    type Start = dyn Fn(Context, Option<RawJson<'_>>) -> Started<Self> + Send + Sync;
 }
 
 impl Sharing for Local {
     type Running = dyn Future<Output = Finished>;
-    type Start = dyn Fn(ToolContext, Option<RawJson<'_>>) -> Started<Self>;
+    type Start = dyn Fn(Context, Option<RawJson<'_>>) -> Started<Self>;
 }
 
 mod sealed {
@@ -71,13 +71,13 @@ pub enum Started<S: Sharing> {
 /// A function that can be a tool.
 ///
 /// Implemented for closures and functions that return a future: `|args: A| async move { … }`,
-/// `|context: ToolContext, args: A| async move { … }`, and both without `args` for tools that take none. `A` is one
+/// `|context: Context, args: A| async move { … }`, and both without `args` for tools that take none. `A` is one
 /// struct, whose fields are the tool's arguments: it is decoded by serde and described by schemars. The output is
 /// anything that is [`IntoToolResult`]. `Marker` tells the forms apart and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be a tool",
     label = "not a tool's function",
-    note = "a tool is `|args: A| async move {{ … }}`, `|context: ToolContext, args: A| async move {{ … }}`, or either without `args`",
+    note = "a tool is `|args: A| async move {{ … }}`, `|context: Context, args: A| async move {{ … }}`, or either without `args`",
     note = "`A` derives `serde::Deserialize` and `schemars::JsonSchema`; several arguments are the fields of one `A`"
 )]
 pub trait Handler<Marker>: 'static {
@@ -89,7 +89,7 @@ pub trait Handler<Marker>: 'static {
     type Future: Future<Output = Self::Output> + 'static;
 
     /// Runs it.
-    fn call(&self, context: ToolContext, args: Self::Args) -> Self::Future;
+    fn call(&self, context: Context, args: Self::Args) -> Self::Future;
 }
 
 // What makes a form is here. What else a tool's types have to be is asked for where a tool is made, so that the compiler
@@ -105,14 +105,14 @@ where
     type Output = Fut::Output;
     type Future = Fut;
 
-    fn call(&self, _: ToolContext, args: A) -> Fut {
+    fn call(&self, _: Context, args: A) -> Fut {
         self(args)
     }
 }
 
-impl<F, A, Fut> Handler<(ToolContext, A)> for F
+impl<F, A, Fut> Handler<(Context, A)> for F
 where
-    F: Fn(ToolContext, A) -> Fut + 'static,
+    F: Fn(Context, A) -> Fut + 'static,
     A: DeserializeOwned + 'static,
     Fut: Future + 'static,
 {
@@ -120,21 +120,21 @@ where
     type Output = Fut::Output;
     type Future = Fut;
 
-    fn call(&self, context: ToolContext, args: A) -> Fut {
+    fn call(&self, context: Context, args: A) -> Fut {
         self(context, args)
     }
 }
 
-impl<F, Fut> Handler<ToolContext> for F
+impl<F, Fut> Handler<Context> for F
 where
-    F: Fn(ToolContext) -> Fut + 'static,
+    F: Fn(Context) -> Fut + 'static,
     Fut: Future + 'static,
 {
     type Args = NoArguments;
     type Output = Fut::Output;
     type Future = Fut;
 
-    fn call(&self, context: ToolContext, _: NoArguments) -> Fut {
+    fn call(&self, context: Context, _: NoArguments) -> Fut {
         self(context)
     }
 }
@@ -148,7 +148,7 @@ where
     type Output = Fut::Output;
     type Future = Fut;
 
-    fn call(&self, _: ToolContext, _: NoArguments) -> Fut {
+    fn call(&self, _: Context, _: NoArguments) -> Fut {
         self()
     }
 }
@@ -207,13 +207,12 @@ impl Tool {
     where
         H: Handler<M, Args: JsonSchema, Output: IntoToolResult, Future: Send> + Send + Sync,
     {
-        let start =
-            move |context: ToolContext, arguments: Option<RawJson<'_>>| match arguments::decode(
-                arguments,
-            ) {
-                Ok(args) => Started::Running(run(&handler, context, args).boxed()),
-                Err(result) => Started::Done(result),
-            };
+        let start = move |context: Context, arguments: Option<RawJson<'_>>| match arguments::decode(
+            arguments,
+        ) {
+            Ok(args) => Started::Running(run(&handler, context, args).boxed()),
+            Err(result) => Started::Done(result),
+        };
         Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
     }
 }
@@ -228,13 +227,12 @@ impl Tool<Local> {
     where
         H: Handler<M, Args: JsonSchema, Output: IntoToolResult>,
     {
-        let start =
-            move |context: ToolContext, arguments: Option<RawJson<'_>>| match arguments::decode(
-                arguments,
-            ) {
-                Ok(args) => Started::Running(run(&handler, context, args).boxed_local()),
-                Err(result) => Started::Done(result),
-            };
+        let start = move |context: Context, arguments: Option<RawJson<'_>>| match arguments::decode(
+            arguments,
+        ) {
+            Ok(args) => Started::Running(run(&handler, context, args).boxed_local()),
+            Err(result) => Started::Done(result),
+        };
         Self::with_start::<M, H>(name.into(), description.into(), Box::new(start))
     }
 }
@@ -319,7 +317,7 @@ impl<S: Sharing> core::fmt::Debug for Tool<S> {
 /// Calls the handler; a panic in it ends here, be it in the call or in its future.
 fn run<M, H: Handler<M, Output: IntoToolResult>>(
     handler: &H,
-    context: ToolContext,
+    context: Context,
     args: H::Args,
 ) -> impl Future<Output = Finished> + use<M, H> {
     let called = contain(|| handler.call(context, args));

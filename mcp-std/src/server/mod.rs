@@ -1,5 +1,11 @@
 //! Servers: built once, then served on as many streams as you like.
 
+mod arguments;
+mod connection;
+mod context;
+mod output;
+mod tool;
+
 use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
@@ -13,9 +19,11 @@ use mcp_core::{Limits, PeerFault};
 use mcp_io::{End, Error, Options, Source, drive, stdio};
 use schemars::JsonSchema;
 
-use crate::connection::Connection;
-use crate::output::IntoToolResult;
-use crate::tool::{Handler, Local, Shared, Sharing, Tool};
+pub use context::Context;
+pub use output::{IntoToolResult, Structured, ToolResult};
+pub use tool::{Handler, Local, NoArguments, Shared, Sharing, Tool};
+
+use connection::Connection;
 
 /// A Model Context Protocol server: tools, and who offers them. Cheap to clone.
 ///

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::tool::schema_of;
+use super::tool::schema_of;
 
 /// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! One peer being served: the engine, and the handlers of its calls.
 
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{self, Poll};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::rpc::ErrorObject;
 use mcp_io::{Protocol, Tasks};
 
-use crate::context::{Note, ToolContext};
+use super::Offer;
+use super::context::{Context, Note};
+use super::output::ToolResult;
+use super::tool::{Finished, Sharing, Started};
 use crate::entropy;
-use crate::output::ToolResult;
 use crate::panic::contain;
-use crate::server::Offer;
-use crate::tool::{Finished, Sharing, Started};
 
 /// Notes that handlers may have waiting for the client to read; one more makes its handler wait.
 const NOTES: usize = 256;
@@ -45,7 +45,7 @@ struct Waiting {
 struct Job {
     token: ReplyToken,
     tool: usize,
-    context: ToolContext,
+    context: Context,
 }
 
 impl<S: Sharing> Connection<S> {
@@ -74,7 +74,7 @@ impl<S: Sharing> Connection<S> {
                 wants_progress,
                 ..
             }) => {
-                let context = ToolContext {
+                let context = Context {
                     key: token.key(),
                     version,
                     capabilities,
@@ -241,7 +241,7 @@ impl<S: Sharing> Protocol for Connection<S> {
         self.take(step.consumed, step.incoming, out)
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
+    fn poll(&mut self, cx: &mut task::Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
         let full = out.len() + room;
         self.start_waiting(out, full);
         while out.len() < full {
@@ -277,7 +277,12 @@ fn length(arguments: &Option<Box<str>>) -> usize {
 impl<S: Sharing> Connection<S> {
     /// Sends the notes that are there. Handlers that this makes room for go on in the next turn, for which they wake the
     /// task: one that never runs out of notes is not to keep this turn from ending.
-    fn poll_notes(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, full: usize) -> Poll<()> {
+    fn poll_notes(
+        &mut self,
+        cx: &mut task::Context<'_>,
+        out: &mut Vec<u8>,
+        full: usize,
+    ) -> Poll<()> {
         for _ in 0..=NOTES {
             if out.len() >= full {
                 return Poll::Pending;

@@ -3,7 +3,7 @@
 use mcp_core::json::{Kind, RawJson, Writer};
 use serde::de::DeserializeOwned;
 
-use crate::output::ToolResult;
+use super::output::ToolResult;
 
 /// Decodes the arguments of a call, `{}` if there are none.
 ///
