@@ -2,13 +2,13 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::io;
-use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mcp_core::ErrorCode;
 use mcp_core::json::Json;
-use mcp_core::model::{CallToolResult, ContentBlock, DecodeError};
+use mcp_core::engine::client::ConnectError as HandshakeError;
+use mcp_core::model::{CallToolResult, ContentBlock, DecodeError, ProtocolVersion};
+use mcp_io::child::{Exit, SpawnError};
 
 use super::pager::PagingFault;
 
@@ -45,7 +45,7 @@ pub enum CallError {
         fault: String,
     },
     /// The call was not made: the server did not declare what it needs, or its revision does not have it.
-    Unsupported(String),
+    Unsupported(Unsupported),
     /// The call was not made: the arguments are not a JSON object, or cannot be written as JSON.
     Arguments(String),
     /// The call was not made: as many as [`Limits::max_pending`](mcp_core::Limits::max_pending) wait for their answers.
@@ -112,7 +112,7 @@ pub struct Closed(pub(super) Arc<Ending>);
 #[derive(Debug)]
 pub(super) struct Ending {
     pub(super) reason: ClosedReason,
-    pub(super) exit: Option<ExitStatus>,
+    pub(super) exit: OnceLock<Exit>,
     pub(super) stderr: String,
 }
 
@@ -136,21 +136,27 @@ impl Closed {
     pub(super) fn new(reason: ClosedReason) -> Self {
         Self(Arc::new(Ending {
             reason,
-            exit: None,
+            exit: OnceLock::new(),
             stderr: String::new(),
         }))
     }
 
     pub(super) fn with_child(
         reason: ClosedReason,
-        exit: Option<ExitStatus>,
+        exit: Option<Exit>,
         stderr: String,
     ) -> Self {
         Self(Arc::new(Ending {
             reason,
-            exit,
+            exit: exit.map(OnceLock::from).unwrap_or_default(),
             stderr,
         }))
+    }
+
+    /// How the process ended is known now.
+    pub(super) fn exited(&self, exit: Exit) {
+        // Known already: nothing new.
+        let _ = self.0.exit.set(exit);
     }
 
     /// What ended it.
@@ -161,8 +167,8 @@ impl Closed {
 
     /// How the process ended, if the server is a child process of ours and has ended.
     #[must_use]
-    pub fn exit(&self) -> Option<ExitStatus> {
-        self.0.exit
+    pub fn exit(&self) -> Option<Exit> {
+        self.0.exit.get().copied()
     }
 
     /// The last that the process wrote to standard error. Empty if that was not captured.
@@ -177,27 +183,23 @@ impl Closed {
 #[non_exhaustive]
 pub enum ConnectError {
     /// The program cannot be started.
-    #[non_exhaustive]
-    Spawn {
-        /// Which.
-        program: String,
-        /// Why; of the kind `NotFound` if there is no such program.
-        error: io::Error,
-    },
+    Spawn(SpawnError),
     /// The connection ended before the server had said who it is.
     Closed(Closed),
-    /// No answer to the handshake in time.
-    Timeout(Duration),
-    /// The server refused the handshake.
-    Refused(ErrorAnswer),
-    /// The server speaks no revision that this client speaks, or not the one it was told to.
-    #[non_exhaustive]
-    Version {
-        /// What the server offers, as far as it says so.
-        offered: Vec<String>,
-    },
-    /// The server's answer to the handshake breaks the protocol.
-    Handshake(String),
+    /// The two did not come to terms: no revision in common, a refusal, no answer in time, or none that is one.
+    Handshake(HandshakeError),
+}
+
+/// What this needs is not there, as far as the server declared.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Unsupported {
+    /// The revision that is spoken does not have it.
+    Revision(ProtocolVersion),
+    /// The server did not declare this capability.
+    Capability(&'static str),
+    /// This client did not declare it: no roots were set before it was connected.
+    Roots,
 }
 
 impl fmt::Display for CallError {
@@ -271,6 +273,22 @@ impl fmt::Display for ErrorAnswer {
 
 impl core::error::Error for ErrorAnswer {}
 
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Revision(version) => write!(
+                f,
+                "revision {}, which the server speaks, does not have it",
+                version.as_str()
+            ),
+            Self::Capability(name) => write!(f, "the server does not offer `{name}`"),
+            Self::Roots => f.write_str(
+                "servers were not told of roots; set them with `ClientBuilder::roots` before connecting",
+            ),
+        }
+    }
+}
+
 impl fmt::Display for Timeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -332,25 +350,13 @@ impl core::error::Error for Closed {
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Spawn { program, error } => write!(f, "cannot start `{program}`: {error}"),
+            Self::Spawn(error) => error.fmt(f),
             Self::Closed(closed) => write!(f, "no handshake: {closed}"),
-            Self::Timeout(time) => write!(
+            Self::Handshake(error @ HandshakeError::TimedOut { .. }) => write!(
                 f,
-                "no answer to the handshake within {time:?}: not an MCP server, or one that needs \
-                 more time (`ClientBuilder::connect_timeout`)"
+                "{error}; it is no MCP server, or needs more time (`ClientBuilder::connect_timeout`)"
             ),
-            Self::Refused(answer) => write!(f, "the handshake failed: {answer}"),
-            Self::Version { offered } if offered.is_empty() => f.write_str(
-                "the server speaks no revision of the protocol that this client was told to speak",
-            ),
-            Self::Version { offered } => write!(
-                f,
-                "the server speaks no revision of the protocol that this client was told to speak, but {}",
-                offered.join(", ")
-            ),
-            Self::Handshake(fault) => {
-                write!(f, "the server's answer to the handshake breaks the protocol: {fault}")
-            }
+            Self::Handshake(error) => error.fmt(f),
         }
     }
 }
@@ -358,10 +364,9 @@ impl fmt::Display for ConnectError {
 impl core::error::Error for ConnectError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Spawn { error, .. } => Some(error),
+            Self::Spawn(error) => Some(error),
             Self::Closed(closed) => closed.source(),
-            Self::Refused(answer) => Some(answer),
-            Self::Timeout(_) | Self::Version { .. } | Self::Handshake(_) => None,
+            Self::Handshake(error) => Some(error),
         }
     }
 }

@@ -104,7 +104,7 @@ pub struct CallOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_total: Option<Duration>,
     pub(crate) on_progress: Option<OnProgress>,
-    pub(crate) log_level: Option<LoggingLevel<'static>>,
+    pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) meta: Option<Json<'static>>,
     pub(crate) canceller: Option<Canceller>,
     pub(crate) retry: bool,
@@ -151,7 +151,7 @@ impl CallOptions {
 
     /// Asks a server of 2026-07-28 for the log messages of this call, from this level on (LOG-05). Older servers have one
     /// level for all calls: [`Client::set_level`](super::Client::set_level).
-    pub fn log_level(mut self, level: LoggingLevel<'static>) -> Self {
+    pub const fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self
     }
