@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mcp_core::binding::StdioServer;
 use mcp_core::engine::server::{CacheHint, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::frame::Lines;
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool};
 use mcp_core::{Limits, SendError};
@@ -41,7 +42,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             match step.incoming {
                 Some(Incoming::Call(call)) => answer(&mut server, call, &mut out)?,
                 Some(Incoming::Batch(mut batch)) => {
-                    while let Some(incoming) = server.next_in_batch(&mut batch, &mut out) {
+                    while let Some(incoming) = server
+                        .engine_mut()
+                        .next_in_batch(&mut batch, &mut Lines::new(&mut out))
+                    {
                         if let Incoming::Call(call) = incoming {
                             answer(&mut server, call, &mut out)?;
                         }
@@ -67,5 +71,8 @@ fn answer(
     out: &mut Vec<u8>,
 ) -> Result<(), SendError<ReplyToken>> {
     let content = [ContentBlock::text("half past nine")];
-    server.reply(call.token, &CallToolResult::new(&content), out)
+    let result = CallToolResult::new(&content);
+    server
+        .engine_mut()
+        .reply(call.token, &result, &mut Lines::new(out))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mcp_core::binding::{StdioServer, Step};
 use mcp_core::engine::server::{CallKey, Catalog, Incoming, ReplyToken, ServerEngine};
+use mcp_core::frame::Lines;
 use mcp_core::model::ProtocolVersion;
 use mcp_core::{EnvelopeFault, Limits, PeerFault, SendError};
 use serde_json::value::RawValue;
@@ -164,7 +165,8 @@ impl Session {
         let mut before = before;
         while let Some(incoming) = self
             .server
-            .next_in_batch(&mut batch, &mut self.transcript.out)
+            .engine_mut()
+            .next_in_batch(&mut batch, &mut Lines::new(&mut self.transcript.out))
         {
             let message = messages.next().expect("a message that is not in the batch");
             let expected = read(message.get().as_bytes(), &self.limits);
@@ -177,7 +179,8 @@ impl Session {
         let before = self.transcript.out.len();
         let more = self
             .server
-            .next_in_batch(&mut batch, &mut self.transcript.out);
+            .engine_mut()
+            .next_in_batch(&mut batch, &mut Lines::new(&mut self.transcript.out));
         assert!(more.is_none(), "{more:?} after the last message of a batch");
         assert_eq!(self.transcript.out.len(), before);
     }

@@ -1,19 +1,18 @@
 //! stdio: one stream in each direction, one message on a line (basic, transports, "stdio").
 
-use crate::engine::server::{Batch, CallKey, Incoming, ReplyToken, ServerEngine};
-use crate::error::SendError;
-use crate::frame::{LineFramer, LineOutcome};
-use crate::model::{CallToolResult, Progress};
-use crate::rpc::ErrorObject;
-use alloc::vec::Vec;
+use crate::engine::server::{Incoming, ServerEngine};
+use crate::frame::{LineFramer, LineOutcome, LineStep, Lines};
+use crate::json::Sink;
 
 /// A server on a pair of byte streams: an engine, and the lines around its messages.
+///
+/// Answers and other commands go to [`engine_mut`](Self::engine_mut), with [`Lines`] around the same output.
 ///
 /// Other streams, such as a Unix socket or a serial line, use the same framing (STD-17).
 ///
 /// ```text
 ///  input   [ line \n line \n li|ne …            receive() takes one line, says how many bytes are used up
-///  output  { … }\n{ … }\n                       each method appends at most one line, always whole
+///  output  { … }\n{ … }\n                       whole lines: the engine writes through `Lines`
 /// ```
 #[derive(Debug)]
 pub struct StdioServer {
@@ -42,10 +41,15 @@ impl StdioServer {
         }
     }
 
-    /// The engine, for what is not input or output.
+    /// The engine.
     #[must_use]
     pub const fn engine(&self) -> &ServerEngine {
         &self.engine
+    }
+
+    /// The engine, to be commanded. Its output belongs in [`Lines`].
+    pub const fn engine_mut(&mut self) -> &mut ServerEngine {
+        &mut self.engine
     }
 
     /// A buffer of so many bytes holds any message: fewer are left unconsumed when more input is needed.
@@ -56,114 +60,80 @@ impl StdioServer {
 
     /// Takes at most one message from `input`, which starts at the first byte not yet reported as consumed.
     ///
-    /// A line that is too long is refused once and discarded as it comes.
-    pub fn receive<'b>(&mut self, input: &'b [u8], out: &mut Vec<u8>) -> Step<'b> {
-        let line = self.framer.next(input);
-        self.take(line.consumed, line.outcome, out)
+    /// A line that is too long is refused once and discarded as it comes. If there is no room for the answer
+    /// ([`Incoming::Blocked`]) nothing is consumed.
+    pub fn receive<'b, S: Sink + ?Sized>(&mut self, input: &'b [u8], out: &mut S) -> Step<'b> {
+        self.take(LineFramer::next, input, out)
     }
 
     /// The same when no more input will come: a last line without a line end is a message too. To be called until
     /// `incoming` is `None`.
-    pub fn finish<'b>(&mut self, rest: &'b [u8], out: &mut Vec<u8>) -> Step<'b> {
-        let line = self.framer.finish(rest);
-        self.take(line.consumed, line.outcome, out)
+    pub fn finish<'b, S: Sink + ?Sized>(&mut self, rest: &'b [u8], out: &mut S) -> Step<'b> {
+        self.take(LineFramer::finish, rest, out)
     }
 
-    /// [`ServerEngine::next_in_batch`], on a line.
-    pub fn next_in_batch<'b>(
+    fn take<'b, S: Sink + ?Sized>(
         &mut self,
-        batch: &mut Batch<'b>,
-        out: &mut Vec<u8>,
-    ) -> Option<Incoming<'b>> {
-        let before = out.len();
-        let incoming = self.engine.next_in_batch(batch, out);
-        end_line(out, before);
-        incoming
-    }
-
-    /// [`ServerEngine::reply`], on a line.
-    ///
-    /// # Errors
-    ///
-    /// The call is over.
-    pub fn reply(
-        &mut self,
-        token: ReplyToken,
-        result: &CallToolResult<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SendError<ReplyToken>> {
-        let before = out.len();
-        self.engine.reply(token, result, out)?;
-        end_line(out, before);
-        Ok(())
-    }
-
-    /// [`ServerEngine::fail`], on a line.
-    ///
-    /// # Errors
-    ///
-    /// The call is over.
-    pub fn fail(
-        &mut self,
-        token: ReplyToken,
-        error: &ErrorObject<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SendError<ReplyToken>> {
-        let before = out.len();
-        self.engine.fail(token, error, out)?;
-        end_line(out, before);
-        Ok(())
-    }
-
-    /// [`ServerEngine::progress`], on a line.
-    ///
-    /// # Errors
-    ///
-    /// The call is over.
-    pub fn progress(
-        &mut self,
-        key: CallKey,
-        progress: &Progress<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SendError<()>> {
-        let before = out.len();
-        self.engine.progress(key, progress, out)?;
-        end_line(out, before);
-        Ok(())
-    }
-
-    /// [`ServerEngine::abandon`], on a line.
-    ///
-    /// # Errors
-    ///
-    /// The call is over.
-    pub fn abandon(&mut self, key: CallKey, out: &mut Vec<u8>) -> Result<(), SendError<()>> {
-        let before = out.len();
-        self.engine.abandon(key, out)?;
-        end_line(out, before);
-        Ok(())
-    }
-
-    fn take<'b>(
-        &mut self,
-        consumed: usize,
-        outcome: LineOutcome<'b>,
-        out: &mut Vec<u8>,
+        next: fn(&mut LineFramer, &'b [u8]) -> LineStep<'b>,
+        input: &'b [u8],
+        out: &mut S,
     ) -> Step<'b> {
-        let before = out.len();
+        let before = self.framer.clone();
+        let LineStep { consumed, outcome } = next(&mut self.framer, input);
+        let out = &mut Lines::new(out);
         let incoming = match outcome {
             LineOutcome::NeedMore => None,
             LineOutcome::Line(line) => Some(self.engine.receive(line, out)),
             LineOutcome::TooLong { .. } => Some(self.engine.too_long(out)),
         };
-        end_line(out, before);
+        if matches!(incoming, Some(Incoming::Blocked)) {
+            self.framer = before;
+            return Step {
+                consumed: 0,
+                incoming,
+            };
+        }
         Step { consumed, incoming }
     }
 }
 
-/// Ends the line if anything was written to it.
-fn end_line(out: &mut Vec<u8>, before: usize) {
-    if out.len() > before {
-        out.push(b'\n');
+#[cfg(test)]
+mod tests {
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::Limits;
+    use crate::engine::server::{CacheHint, Catalog};
+    use crate::model::Implementation;
+
+    #[test]
+    fn a_blocked_message_is_offered_again_and_its_line_ends_once() {
+        let identity = Implementation::new("s", "1");
+        let catalog =
+            Catalog::new(&identity, None, &[], CacheHint::NONE).expect("nothing to refuse");
+        let mut limits = Limits::DEFAULT;
+        limits.max_message = 64;
+        let mut server = StdioServer::new(ServerEngine::new(Arc::new(catalog), limits, 1));
+        let ping = b" {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        let long = [&[b'x'; 80][..], b"\n"].concat();
+        for (line, expected) in [
+            (&ping[..], "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"),
+            (
+                &long,
+                "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"Message longer than 64 bytes, discarded\"}}\n",
+            ),
+        ] {
+            // Room for the message, but not for its line end.
+            let mut small = heapless::Vec::<u8, 36>::new();
+            let step = server.receive(line, &mut small);
+            assert!(matches!(step.incoming, Some(Incoming::Blocked)), "{step:?}");
+            assert_eq!(step.consumed, 0);
+            assert!(small.is_empty());
+            let mut out = Vec::new();
+            let step = server.receive(line, &mut out);
+            assert_eq!(step.consumed, line.len());
+            assert_eq!(core::str::from_utf8(&out), Ok(expected));
+        }
     }
 }

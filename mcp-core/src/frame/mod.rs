@@ -1,7 +1,9 @@
-//! Byte stream to messages, resumable at any byte. Knows no JSON and no MCP.
+//! Byte stream to messages, resumable at any byte, and messages to lines. Knows no JSON and no MCP.
 
 #[cfg(test)]
 pub(crate) mod feed;
 mod line;
+mod lines;
 
 pub use line::{LineFramer, LineOutcome, LineStep};
+pub use lines::Lines;

@@ -25,6 +25,16 @@ pub trait Sink {
 
     /// Keeps the first `len` bytes. Does nothing if there are no more.
     fn truncate(&mut self, len: usize);
+
+    /// Told once after each whole message: the place for what a transport puts behind it, such as a line end.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] if there is no room for that. The message is then taken back.
+    #[inline]
+    fn end_message(&mut self) -> Result<(), Full> {
+        Ok(())
+    }
 }
 
 /// Never full: it grows.
@@ -159,6 +169,16 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
             return Err(Full);
         }
         Ok(self.sink.len() - self.start)
+    }
+
+    /// The same, and what was written is a whole message: the sink ends it, see [`Sink::end_message`].
+    #[inline]
+    pub(crate) fn finish_message(self) -> Result<(), Full> {
+        if self.full || self.sink.end_message().is_err() {
+            self.sink.truncate(self.start);
+            return Err(Full);
+        }
+        Ok(())
     }
 
     /// `{`

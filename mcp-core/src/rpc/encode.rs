@@ -55,7 +55,7 @@ pub fn write_result<S: Sink + ?Sized>(
     json.open("\"result\":");
     result(&mut json);
     json.end_object();
-    json.finish().map(drop)
+    json.finish_message()
 }
 
 /// Appends `{"jsonrpc":"2.0","id":…,"error":{…}}`, without `id` where the request's could not be read (RPC-09).
@@ -81,7 +81,7 @@ pub fn write_error<S: Sink + ?Sized>(
     data(&mut json);
     json.end_object();
     json.end_object();
-    json.finish().map(drop)
+    json.finish_message()
 }
 
 /// Appends a request; `params` writes the one value of its params.
@@ -123,7 +123,7 @@ fn write_call<S: Sink + ?Sized>(
     json.key("params");
     params(&mut json);
     json.end_object();
-    json.finish().map(drop)
+    json.finish_message()
 }
 
 /// Begins a message, with `id` where there is one.

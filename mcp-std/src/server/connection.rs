@@ -10,6 +10,7 @@ use futures_lite::Stream;
 use mcp_core::ErrorCode;
 use mcp_core::binding::StdioServer;
 use mcp_core::engine::server::{CallKey, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::frame::Lines;
 use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::rpc::ErrorObject;
 use mcp_io::{Protocol, Tasks};
@@ -93,7 +94,11 @@ impl<S: Sharing> Connection<S> {
                 }
             }
             Incoming::Batch(mut batch) => {
-                while let Some(incoming) = self.stdio.next_in_batch(&mut batch, out) {
+                while let Some(incoming) = self
+                    .stdio
+                    .engine_mut()
+                    .next_in_batch(&mut batch, &mut Lines::new(out))
+                {
                     self.handle(incoming, out);
                 }
             }
@@ -209,20 +214,26 @@ impl<S: Sharing> Connection<S> {
             );
             return;
         };
-        let _ = self.stdio.reply(token, &borrowed, out);
+        let _ = self
+            .stdio
+            .engine_mut()
+            .reply(token, &borrowed, &mut Lines::new(out));
     }
 
     fn fail(&mut self, token: ReplyToken, message: &str, out: &mut Vec<u8>) {
-        let _ = self.stdio.fail(
+        let _ = self.stdio.engine_mut().fail(
             token,
             &ErrorObject::new(ErrorCode::INTERNAL_ERROR, message),
-            out,
+            &mut Lines::new(out),
         );
     }
 
     fn send(&mut self, note: &Note, out: &mut Vec<u8>) {
         // Stale: the call is over, and whoever holds on to its context talks to nobody.
-        let _ = self.stdio.progress(note.key, &note.progress(), out);
+        let _ = self
+            .stdio
+            .engine_mut()
+            .progress(note.key, &note.progress(), &mut Lines::new(out));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The harness in the place of the tools: which calls are open, and how they are answered.
 
 use mcp_core::engine::server::{CallKey, ReplyToken, ToolCall};
+use mcp_core::frame::Lines;
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Progress};
 use mcp_core::rpc::ErrorObject;
@@ -70,9 +71,11 @@ impl Session {
                 {
                     let before = self.transcript.out.len();
                     let progress = Progress::new(progress).of(2.0).saying("\n");
-                    let sent = self
-                        .server
-                        .progress(key, &progress, &mut self.transcript.out);
+                    let sent = self.server.engine_mut().progress(
+                        key,
+                        &progress,
+                        &mut Lines::new(&mut self.transcript.out),
+                    );
                     assert_eq!(sent, Ok(()));
                     let token = token.iter().filter(|_| more).cloned();
                     let due: Vec<Line> = token
@@ -103,7 +106,11 @@ impl Session {
         for token in self.cancelled.drain(..) {
             let before = self.transcript.out.len();
             let result = CallToolResult::new(&[]);
-            let sent = self.server.reply(token, &result, &mut self.transcript.out);
+            let sent = self.server.engine_mut().reply(
+                token,
+                &result,
+                &mut Lines::new(&mut self.transcript.out),
+            );
             assert_eq!(sent, Err(SendError::Stale));
             assert_eq!(self.transcript.out.len(), before);
         }
@@ -118,9 +125,11 @@ impl Session {
         result.structured_content = structured;
         self.over.push(open.token.key());
         let before = self.transcript.out.len();
-        let sent = self
-            .server
-            .reply(open.token, &result, &mut self.transcript.out);
+        let sent = self.server.engine_mut().reply(
+            open.token,
+            &result,
+            &mut Lines::new(&mut self.transcript.out),
+        );
         assert_eq!(sent, Ok(()));
         let due = Due::Result {
             id: open.id,
@@ -134,9 +143,11 @@ impl Session {
         error.data = data;
         self.over.push(open.token.key());
         let before = self.transcript.out.len();
-        let sent = self
-            .server
-            .fail(open.token, &error, &mut self.transcript.out);
+        let sent = self.server.engine_mut().fail(
+            open.token,
+            &error,
+            &mut Lines::new(&mut self.transcript.out),
+        );
         assert_eq!(sent, Ok(()));
         let due = Due::Error {
             id: Some(open.id),
@@ -157,7 +168,11 @@ impl Session {
     pub(super) fn touch(&mut self, key: CallKey) -> Result<(), SendError<()>> {
         let before = self.transcript.out.len();
         let none = Progress::new(f64::NAN);
-        let sent = self.server.progress(key, &none, &mut self.transcript.out);
+        let sent = self.server.engine_mut().progress(
+            key,
+            &none,
+            &mut Lines::new(&mut self.transcript.out),
+        );
         assert_eq!(self.transcript.out.len(), before);
         sent
     }

@@ -105,7 +105,7 @@ impl Wheel {
 
     /// The entry that has been due for longest at `now`; it stays so until it is cleared or set again.
     pub(super) fn expired(&mut self, now: Instant) -> Option<u32> {
-        let now = now.as_micros() >> TICK_BITS;
+        let now = (now.as_micros() >> TICK_BITS).max(self.now);
         while let Some((list, start)) = self.first()
             && start <= now
         {
@@ -124,7 +124,7 @@ impl Wheel {
             }
         }
         // What still hangs hangs right: its list has not begun, so `now` differs from it where the time before did.
-        self.now = self.now.max(now);
+        self.now = now;
         let due = self.heads[DUE];
         (due != NONE).then_some(due)
     }

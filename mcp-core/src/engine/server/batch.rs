@@ -81,7 +81,11 @@ impl Batches {
         }
         if !gathering.answers.is_empty() {
             gathering.answers.push(b']');
-            let sent = out.append(&gathering.answers);
+            let before = out.len();
+            let sent = out
+                .append(&gathering.answers)
+                .and_then(|()| out.end_message())
+                .inspect_err(|Full| out.truncate(before));
             gathering.answers.pop();
             sent?;
         }
