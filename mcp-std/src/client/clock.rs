@@ -68,3 +68,10 @@ pub(crate) fn engine_now() -> time::Instant {
     let micros = START.elapsed().as_micros();
     time::Instant::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
 }
+
+/// When that is on the machine's clock.
+pub(crate) fn machine_instant(at: time::Instant) -> Instant {
+    const FAR: Duration = Duration::from_secs(1 << 32);
+    let after = Duration::from_micros(at.as_micros());
+    START.checked_add(after).unwrap_or(*START + FAR)
+}

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use mcp_core::ErrorCode;
 use mcp_core::json::Json;
-use mcp_core::engine::client::ConnectError as HandshakeError;
+use mcp_core::engine::client::{ConnectError as HandshakeError, RemoteError};
 use mcp_core::model::{CallToolResult, ContentBlock, DecodeError, ProtocolVersion};
 use mcp_io::child::{Exit, SpawnError};
 
@@ -87,6 +87,23 @@ pub struct ErrorAnswer {
 }
 
 impl ErrorAnswer {
+    pub(super) fn new(error: &RemoteError<'_>) -> Self {
+        Self {
+            code: error.code,
+            message: error.message.decode().into_owned(),
+            data: error.data.map(|data| Json::from(data).into_owned()),
+        }
+    }
+
+    /// What was not sent, since the engine knows how it would be answered.
+    pub(super) fn own(error: &impl fmt::Display) -> Self {
+        Self {
+            code: ErrorCode::METHOD_NOT_FOUND,
+            message: error.to_string(),
+            data: None,
+        }
+    }
+
     /// Whether it says that a resource does not exist, in the way of any revision; beside `resources/read` the second code
     /// says other things too (ERR-06).
     #[must_use]

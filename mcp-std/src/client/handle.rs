@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::future::{Future, poll_fn};
+use core::pin::Pin;
 use core::task::{Poll, Waker};
 use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -81,9 +82,9 @@ pub(crate) struct Handle {
 /// The other ends of a [`Handle`]'s channels.
 #[derive(Debug)]
 pub(crate) struct Ends {
-    pub(crate) calls: Receiver<Call>,
-    pub(crate) control: Receiver<Control>,
-    pub(crate) closing: Receiver<()>,
+    pub(crate) calls: Pin<Box<Receiver<Call>>>,
+    pub(crate) control: Pin<Box<Receiver<Control>>>,
+    pub(crate) closing: Pin<Box<Receiver<()>>>,
     /// Dropped when the connection has ended for good.
     pub(crate) closed: Sender<()>,
 }
@@ -196,9 +197,9 @@ impl Handle {
             closed,
         };
         let ends = Ends {
-            calls: calls_out,
-            control: control_out,
-            closing: closing_out,
+            calls: Box::pin(calls_out),
+            control: Box::pin(control_out),
+            closing: Box::pin(closing_out),
             closed: closed_in,
         };
         (Arc::new(handle), ends)

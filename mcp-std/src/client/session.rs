@@ -241,9 +241,7 @@ impl Session {
             stderr = child.stderr_tail();
         }
         let closed = Closed::with_child(reason, exit, stderr);
-        let connected = connection.lost(&closed);
-        let probing = connection.is_probing();
-        let failure = connection.connect_failure();
+        let unconnected = connection.lost(&closed);
         if let Some(version) = connection.version()
             && let Some(program) = self.program
             && matches!(self.config.mode, EraMode::Auto)
@@ -252,18 +250,18 @@ impl Session {
         }
         drop(connection);
         let last = self.ends.closing.is_closed() || !self.shared.settings.restarts;
-        if connected && last {
+        if unconnected.is_none() && last {
             self.refuse(&closed);
         }
         if let Some(child) = child {
             closed.exited(child.shutdown(self.shutdown).await);
         }
-        if connected {
-            return Ended::Closed(closed);
-        }
-        Ended::Unconnected {
-            error: failure.unwrap_or(ConnectError::Closed(closed)),
-            probing,
+        match unconnected {
+            None => Ended::Closed(closed),
+            Some((failure, probing)) => Ended::Unconnected {
+                error: failure.unwrap_or(ConnectError::Closed(closed)),
+                probing,
+            },
         }
     }
 
