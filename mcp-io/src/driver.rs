@@ -26,7 +26,8 @@ pub trait Protocol {
     /// be sent to `out`. Returns how many bytes are used up; `None` if there is no whole message and nothing to use up.
     fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize>;
 
-    /// The same when no more input will come.
+    /// The same when no more input will come. Called until it returns `None`, at least once: with an empty `rest`, if all
+    /// was taken before.
     fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize>;
 
     /// Goes on with what is in flight and appends what is to be sent to `out`, until that is `room` bytes longer or more.
@@ -181,6 +182,7 @@ where
         answered: 0,
         options,
         stage: Stage::Open,
+        told: false,
         deaf: None,
         alarm: Alarm::default(),
     };
@@ -199,6 +201,8 @@ struct Turn<'p, P> {
     answered: usize,
     options: Options,
     stage: Stage,
+    /// The protocol has been told of the end of the input.
+    told: bool,
     /// The peer reads no more, and is heard out until then.
     deaf: Option<Timer>,
     alarm: Alarm,
@@ -341,7 +345,7 @@ impl<P: Protocol> Turn<'_, P> {
         self.output.len() < self.options.high_water || self.answered < self.options.reserve
     }
 
-    /// Takes messages while there are any, the budget lasts and the output has room. Whether it took one.
+    /// Takes messages while there are any, the budget lasts and the output has room. Whether it took one, or the end.
     fn take(&mut self, budget: &mut usize) -> bool {
         let mut took = false;
         let rest = budget.saturating_sub(BATCH);
@@ -358,7 +362,12 @@ impl<P: Protocol> Turn<'_, P> {
             } else {
                 self.answered.saturating_add(answer)
             };
-            let Some(consumed) = consumed else { break };
+            let Some(consumed) = consumed else {
+                // All is taken, and the protocol knows now that no more will come.
+                took |= matches!(&mut self.stage, Stage::Draining(_))
+                    && !std::mem::replace(&mut self.told, true);
+                break;
+            };
             self.input.consume(consumed);
             *budget -= 1;
             took = true;

@@ -5,6 +5,7 @@
 //!
 //! - [`drive`] is the loop, for any pair of byte streams.
 //! - [`stdio`] takes over standard input and output of the process.
+//! - `child` starts servers as child processes, for clients. Feature `child`.
 //! - [`Tasks`] holds the handlers in flight.
 //!
 //! Nothing here names a runtime: streams are those of `futures-io`, timers come from `async-io`, which brings its own
@@ -12,6 +13,8 @@
 
 mod alarm;
 mod buf;
+#[cfg(feature = "child")]
+pub mod child;
 mod driver;
 mod error;
 pub mod stdio;
