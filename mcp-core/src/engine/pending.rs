@@ -143,8 +143,8 @@ impl<T> Pending<T> {
         let generation = slot.generation;
         let (slots, hasher) = (&self.slots, &self.hasher);
         self.by_id
-            .insert_unique(hasher.hash_one(id), index, |&other| {
-                hasher.hash_one(slots[other as usize].id)
+            .insert_unique(place(hasher, id), index, |&other| {
+                place(hasher, slots[other as usize].id)
             });
         self.next_id += 1;
         let key = RequestKey { index, generation };
@@ -165,7 +165,7 @@ impl<T> Pending<T> {
     /// The same, for a number.
     #[must_use]
     pub fn find_number(&self, id: u64) -> Lookup {
-        let found = self.by_id.find(self.hasher.hash_one(id), |&index| {
+        let found = self.by_id.find(place(&self.hasher, id), |&index| {
             self.slots[index as usize].id == id
         });
         match found {
@@ -208,7 +208,7 @@ impl<T> Pending<T> {
             .filter(|slot| slot.generation == key.generation)?;
         let value = slot.value.take()?;
         slot.generation = slot.generation.wrapping_add(1);
-        let hash = self.hasher.hash_one(slot.id);
+        let hash = place(&self.hasher, slot.id);
         self.free.push(key.index);
         if let Ok(entry) = self.by_id.find_entry(hash, |&index| index == key.index) {
             entry.remove();
@@ -270,4 +270,14 @@ impl<T> Pending<T> {
             .get(key.index())
             .filter(|slot| slot.generation == key.generation && slot.value.is_some())
     }
+}
+
+/// The hash of an id. Sixteen in a row fall next to each other, into one group of the table: what is sent together is
+/// mostly answered together, and so costs one miss of the cache and not sixteen.
+fn place(hasher: &FixedState, id: u64) -> u64 {
+    /// What hashbrown looks at together. The lowest bits of a hash are a place, the highest ones tell the ids there apart.
+    const GROUP: u64 = 16;
+    let group = hasher.hash_one(id / GROUP);
+    let apart = id.wrapping_mul(0x9e37_79b9_7f4a_7c15) & !(u64::MAX >> 7);
+    (group & (u64::MAX >> 7) & !(GROUP - 1)) | (id % GROUP) | apart
 }

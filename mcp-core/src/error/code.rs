@@ -17,6 +17,8 @@ impl ErrorCode {
     pub const INVALID_PARAMS: Self = Self(-32602);
     /// Something went wrong on the answering side.
     pub const INTERNAL_ERROR: Self = Self(-32603);
+    /// 2026-07-28: a header and the body contradict each other (ERR-07).
+    pub const HEADER_MISMATCH: Self = Self(-32020);
     /// 2026-07-28: the request needs a client capability that it did not declare (ERR-08).
     pub const MISSING_REQUIRED_CLIENT_CAPABILITY: Self = Self(-32021);
     /// 2026-07-28: the request names a protocol version that this server does not serve (ERR-09).

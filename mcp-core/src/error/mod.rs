@@ -60,6 +60,10 @@ pub enum PeerFault {
     },
     /// A response to nothing we asked. Never answered.
     UnexpectedResponse,
+    /// A request from a server of the modern era, which must not send any (RPC-15). Never answered (RPC-16).
+    UnexpectedRequest,
+    /// A result whose `resultType` is unknown here, or one its request does not allow (RES-03, MRTR-02).
+    ResultType,
 }
 
 /// What is wrong with the envelope of a message.
@@ -112,7 +116,9 @@ impl PeerFault {
             | Self::Envelope(_)
             | Self::AlreadyInitialized(_)
             | Self::IdInUse
-            | Self::UnexpectedResponse => ErrorCode::INVALID_REQUEST,
+            | Self::UnexpectedResponse
+            | Self::UnexpectedRequest
+            | Self::ResultType => ErrorCode::INVALID_REQUEST,
             Self::MethodNotFound => ErrorCode::METHOD_NOT_FOUND,
             Self::Params { .. }
             | Self::UnknownTool
@@ -170,6 +176,10 @@ impl fmt::Display for PeerFault {
                 )
             }
             Self::UnexpectedResponse => f.write_str("A response to no request of ours"),
+            Self::UnexpectedRequest => f.write_str("Servers of this version send no requests"),
+            Self::ResultType => {
+                f.write_str("Invalid result: its `resultType` is not one this request can have")
+            }
         }
     }
 }

@@ -98,6 +98,24 @@ pub fn write_request<S: Sink + ?Sized>(
     write_call(out, Some(id), method, params)
 }
 
+/// The same, for an id that is a number.
+pub(crate) fn write_numbered_request<S: Sink + ?Sized>(
+    out: &mut S,
+    id: u64,
+    method: &str,
+    params: impl FnOnce(&mut Writer<'_, S>),
+) -> Result<(), Full> {
+    let mut json = Writer::new(out);
+    json.open("{\"jsonrpc\":\"2.0\",\"id\":");
+    json.unsigned(id);
+    json.open("\"method\":");
+    json.string(method);
+    json.open("\"params\":");
+    params(&mut json);
+    json.end_object();
+    json.finish_message()
+}
+
 /// Appends a notification; `params` writes the one value of its params.
 ///
 /// # Errors
