@@ -1,5 +1,7 @@
 //! Arguments of a tool: from JSON to the handler's type.
 
+pub(crate) mod strings;
+
 use mcp_core::json::{Kind, RawJson, Writer};
 use serde::de::DeserializeOwned;
 

@@ -3,7 +3,9 @@
 mod arguments;
 mod connection;
 mod context;
+mod digest;
 mod output;
+mod state;
 mod tool;
 
 use core::fmt;
