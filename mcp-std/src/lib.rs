@@ -69,12 +69,18 @@
 //!
 //! # Features
 //!
-//! `cli` builds the program `mcp`; a library does not need it.
+//! `client`, on by default, has [`Client`]; a program that only serves does without. `cli` builds the program `mcp`; a library does not need it.
 
+#[cfg(feature = "client")]
+pub mod blocking;
+#[cfg(feature = "client")]
+pub mod client;
 mod entropy;
 mod panic;
 mod server;
 
+#[cfg(feature = "client")]
+pub use client::Client;
 pub use mcp_core::engine::server::{CacheHint, CacheScope};
 pub use mcp_core::model::{ClientCapabilities, ContentBlock, Progress, ProtocolVersion};
 pub use mcp_core::{Limits, PeerFault};

@@ -191,7 +191,7 @@ impl<'s> ClientConnection<'s> {
         out: &mut Vec<u8>,
     ) -> Result<RequestKey, EngineError> {
         let engine = self.stdio.engine_mut();
-        let key = engine.call(engine_now(), method, &params, options, &mut Lines(out))?;
+        let key = engine.call(engine_now(), method, &params, options, &mut Lines::new(out))?;
         let index = key.index();
         if self.asked.len() <= index {
             self.asked.resize_with(index + 1, || None);
@@ -248,7 +248,7 @@ impl<'s> ClientConnection<'s> {
     /// Tells the server that nobody waits for the answer.
     pub(super) fn cancel(&mut self, key: RequestKey, out: &mut Vec<u8>) {
         // Stale: the answer was on its way.
-        let _ = self.stdio.engine_mut().cancel(key, None, &mut Lines(out));
+        let _ = self.stdio.engine_mut().cancel(key, None, &mut Lines::new(out));
         self.take_purpose(key);
     }
 
@@ -269,7 +269,7 @@ impl<'s> ClientConnection<'s> {
             }
             Control::RootsChanged => {
                 // A `Vec` is never full.
-                let _ = self.stdio.engine_mut().roots_changed(&mut Lines(out));
+                let _ = self.stdio.engine_mut().roots_changed(&mut Lines::new(out));
             }
         }
     }
@@ -302,7 +302,7 @@ impl<'s> ClientConnection<'s> {
             Incoming::Notification(notification) => self.notified(&notification),
             Incoming::Batch(mut batch) => loop {
                 let engine = self.stdio.engine_mut();
-                let next = engine.next_in_batch(engine_now(), &mut batch, &mut Lines(out));
+                let next = engine.next_in_batch(engine_now(), &mut batch, &mut Lines::new(out));
                 let Some(incoming) = next else { break };
                 self.handle(incoming, out);
             },
@@ -420,12 +420,12 @@ impl<'s> ClientConnection<'s> {
         let mut fail = |code, message: &str| {
             let error = ErrorObject::new(code, message);
             // Stale: the server has taken its question back.
-            let _ = engine.fail(token, &error, &mut Lines(out));
+            let _ = engine.fail(token, &error, &mut Lines::new(out));
         };
         match done {
             Ok(response) => {
                 let engine = self.stdio.engine_mut();
-                let _ = engine.reply(token, &response, &mut Lines(out));
+                let _ = engine.reply(token, &response, &mut Lines::new(out));
             }
             Err(Refusal::Unsupported) => fail(ErrorCode::METHOD_NOT_FOUND, "Method not found"),
             Err(Refusal::Invalid(fault)) => fail(ErrorCode::INVALID_PARAMS, &fault),
@@ -557,7 +557,7 @@ impl Protocol for ClientConnection<'_> {
             self.phase = Phase::Connecting;
             let engine = self.stdio.engine_mut();
             // A `Vec` is never full.
-            let _ = engine.connect(engine_now(), &mut Lines(out));
+            let _ = engine.connect(engine_now(), &mut Lines::new(out));
         }
         if !self.is_over() && self.ends.closing.as_mut().poll_next(cx).is_ready() {
             self.end(Some(ClosedReason::Us));
@@ -594,7 +594,7 @@ impl Protocol for ClientConnection<'_> {
     fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
         let engine = self.stdio.engine_mut();
         // A `Vec` is never full.
-        let _ = engine.handle_timeout(engine_now(), &mut Lines(out));
+        let _ = engine.handle_timeout(engine_now(), &mut Lines::new(out));
         self.take_events();
         if self.silent_at().is_some_and(|at| at <= now) {
             self.probe(out);
