@@ -48,7 +48,7 @@ impl Server {
             .map(|name| {
                 let schema = RawJson::parse(SCHEMA.as_bytes()).expect("JSON");
                 let mut tool = Tool::new(name, schema);
-                tool.description = Some(DESCRIPTION);
+                tool.description = Some(DESCRIPTION.into());
                 tool
             })
             .collect();

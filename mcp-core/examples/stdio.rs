@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // What is offered, serialised once and shared by all connections.
     let schema = br#"{"type":"object","properties":{"zone":{"type":"string"}}}"#;
     let mut now = Tool::new("now", RawJson::parse(schema)?);
-    now.description = Some("Says what time it is");
+    now.description = Some("Says what time it is".into());
     let server = Implementation::new("clock", "1.0.0");
     let catalog = Catalog::new(&server, None, &[now], CacheHint::NONE)?;
 

@@ -3,8 +3,8 @@
 use alloc::sync::Arc;
 
 use mcp_core::engine::server::{CacheHint, CacheScope, Catalog};
-use mcp_core::json::RawJson;
-use mcp_core::model::{ClientCapabilities, Implementation, Tool};
+use mcp_core::json::Json;
+use mcp_core::model::{ClientCapabilities, Implementation, Tool, ToolAnnotations};
 
 /// Three tools: `echo`; `add`, which has an output schema; and `ask`, which needs a client with elicitation.
 ///
@@ -17,9 +17,11 @@ pub fn catalog() -> Arc<Catalog> {
         "echo",
         schema(r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#),
     );
-    echo.title = Some("Echo");
-    echo.description = Some("Says it again.");
-    echo.annotations.read_only = Some(true);
+    echo.title = Some("Echo".into());
+    echo.description = Some("Says it again.".into());
+    let mut hints = ToolAnnotations::default();
+    hints.read_only_hint = Some(true);
+    echo.annotations = Some(hints);
     let mut add = Tool::new(
         "add",
         schema(
@@ -43,7 +45,7 @@ pub fn empty_catalog() -> Arc<Catalog> {
 
 fn offer(tools: &[Tool<'_>]) -> Arc<Catalog> {
     let mut server = Implementation::new("dialogue", "1.0");
-    server.title = Some("Dialogue");
+    server.title = Some("Dialogue".into());
     let catalog = Catalog::new(
         &server,
         Some("Use echo."),
@@ -53,6 +55,6 @@ fn offer(tools: &[Tool<'_>]) -> Arc<Catalog> {
     Arc::new(catalog.expect("the catalog is valid"))
 }
 
-fn schema(text: &str) -> RawJson<'_> {
-    RawJson::parse(text.as_bytes()).expect("the schema is JSON")
+fn schema(text: &str) -> Json<'_> {
+    Json::parse(text.as_bytes()).expect("the schema is JSON")
 }

@@ -31,6 +31,7 @@ mod error;
 mod grammar;
 mod marks;
 mod number;
+mod owned;
 mod raw;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ mod write;
 pub use error::{Error, ErrorKind};
 pub use grammar::{DEFAULT_DEPTH, MAX_DEPTH};
 pub use number::Number;
+pub use owned::Json;
 pub use raw::{Array, Kind, Object, RawJson};
 pub use text::{DecodedChars, JsonStr};
 pub use token::Tokenizer;

@@ -75,6 +75,9 @@ impl<'b> RawJson<'b> {
         Ok(value)
     }
 
+    /// `null`
+    pub(crate) const NULL: RawJson<'static> = RawJson("null");
+
     /// `text` is one checked value without surrounding whitespace.
     #[inline]
     pub(crate) const fn new(text: &'b str) -> Self {

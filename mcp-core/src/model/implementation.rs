@@ -1,49 +1,24 @@
 //! `Implementation`: who a peer says it is (TYP-01).
 
-use super::ProtocolVersion;
-use crate::json::{Sink, Writer};
+use alloc::borrow::Cow;
 
-/// Name and version of a program; self-reported, for display and logs only (META-13).
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Implementation<'a> {
-    /// For programs.
-    pub name: &'a str,
-    /// For people. From 2025-06-18 on.
-    pub title: Option<&'a str>,
-    /// Any format.
-    pub version: &'a str,
-}
+use super::codec::record;
+use super::{Icon, List};
 
-impl<'a> Implementation<'a> {
-    /// A program of this name and version.
-    #[must_use]
-    pub const fn new(name: &'a str, version: &'a str) -> Self {
-        Self {
-            name,
-            title: None,
-            version,
-        }
-    }
-
-    /// Writes the object as `version` has it.
-    pub(crate) fn write<S: Sink + ?Sized>(
-        &self,
-        version: ProtocolVersion,
-        json: &mut Writer<'_, S>,
-    ) {
-        json.begin_object();
-        json.key("name");
-        json.string(self.name);
-        if let Some(title) = self
-            .title
-            .filter(|_| version >= ProtocolVersion::V2025_06_18)
-        {
-            json.key("title");
-            json.string(title);
-        }
-        json.key("version");
-        json.string(self.version);
-        json.end_object();
+record! {
+    /// Name and version of a program; self-reported, for display and logs only (META-13).
+    pub struct Implementation<'a> {
+        /// For programs.
+        name: req Cow<'a, str> = "name";
+        /// For people. From 2025-06-18 on.
+        title: opt Cow<'a, str> = "title" [C E];
+        /// Any format.
+        version: req Cow<'a, str> = "version";
+        /// What it is, for people. From 2025-11-25 on.
+        description: opt Cow<'a, str> = "description" [D E];
+        /// Pictures of it. From 2025-11-25 on.
+        icons: opt List<'a, Icon<'a>> = "icons" [D E];
+        /// Its page. From 2025-11-25 on.
+        website_url: opt Cow<'a, str> = "websiteUrl" [D E];
     }
 }

@@ -1,6 +1,8 @@
 //! `_meta` of a request (2026-07-28, basic, "_meta").
 
-use super::params::{Once, string};
+use super::LoggingLevel;
+use super::codec::{DecodeError, optional};
+use super::params::Once;
 use crate::error::PeerFault;
 use crate::json::{self, JsonStr, RawJson, Tokenizer};
 use crate::limits::Limits;
@@ -18,21 +20,13 @@ pub mod key {
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// Who the server says it is, on results (META-12).
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// Names the subscription that a notification belongs to, and on the result that ends it (META-14, SUB-11).
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// Names the task that a message belongs to (2025-11-25).
+    pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
     /// The token that asks for progress notifications (PRG-01).
     pub const PROGRESS_TOKEN: &str = "progressToken";
 }
-
-/// The levels of RFC 5424 that `logLevel` may name (LOG-01).
-const LOG_LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 
 /// The reserved members of a request's `_meta`, as they stand there; null counts as absent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,19 +88,12 @@ impl<'b> RequestMeta<'b> {
     /// # Errors
     ///
     /// It is not one of the eight levels of RFC 5424 (LOG-05).
-    pub fn log_level(&self) -> Result<Option<&'static str>, PeerFault> {
-        let Some(level) = self.log_level else {
-            return Ok(None);
-        };
-        let level = string(Some(level), "_meta[\"io.modelcontextprotocol/logLevel\"]")?;
-        LOG_LEVELS
-            .into_iter()
-            .find(|&known| level == known)
-            .map(Some)
-            .ok_or(PeerFault::Params {
-                field: "_meta[\"io.modelcontextprotocol/logLevel\"]",
-                expected: "one of debug, info, notice, warning, error, critical, alert, emergency",
-            })
+    pub fn log_level(&self) -> Result<Option<LoggingLevel>, PeerFault> {
+        let level = optional(self.log_level);
+        level.map_err(|error: DecodeError| PeerFault::Params {
+            field: "_meta[\"io.modelcontextprotocol/logLevel\"]",
+            expected: error.expected,
+        })
     }
 
     /// Takes a member. Other keys are ignored, whatever they hold (META-06).

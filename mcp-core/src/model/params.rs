@@ -108,14 +108,3 @@ impl Once {
         self.fault.map_or(Ok(()), Err)
     }
 }
-
-/// The value as a string, or the fault that names `field`.
-pub(crate) fn string<'b>(
-    value: Option<RawJson<'b>>,
-    field: &'static str,
-) -> Result<JsonStr<'b>, PeerFault> {
-    value.and_then(RawJson::as_string).ok_or(PeerFault::Params {
-        field,
-        expected: "a string",
-    })
-}

@@ -1,34 +1,44 @@
 //! `notifications/progress` (basic, patterns, "Progress").
 
-use super::ProtocolVersion;
-use crate::json::{RawJson, Sink, Writer};
+use alloc::borrow::Cow;
 
-/// How far a request has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Progress<'a> {
-    /// So much is done; more with each notification (PRG-03).
-    pub progress: f64,
-    /// Out of so much, if that is known.
-    pub total: Option<f64>,
-    /// What is going on. Not sent to peers of 2024-11-05, which does not have it.
-    pub message: Option<&'a str>,
+use super::ProtocolVersion;
+use super::codec::{B, Target, record};
+use crate::json::{Json, RawJson, Sink, Writer};
+
+record! {
+    /// How far a request has come. Reading takes it from the params of the notification; whose it is says the
+    /// `progressToken` there, see [`ProgressParams`].
+    pub struct Progress<'a> {
+        /// So much is done; more with each notification (PRG-03).
+        progress: num f64 = "progress";
+        /// Out of so much, if that is known.
+        total: opt f64 = "total";
+        /// What is going on. Not sent to peers of 2024-11-05, which does not have it.
+        message: opt Cow<'a, str> = "message" [B E];
+    }
+}
+
+record! {
+    /// The params of `notifications/progress`.
+    pub struct ProgressParams<'a> {
+        /// What the request gave: a string or an integer (META-16).
+        progress_token: req Json<'a> = "progressToken";
+        /// So much is done.
+        progress: num f64 = "progress";
+        /// Out of so much, if that is known.
+        total: opt f64 = "total";
+        /// What is going on. From 2025-03-26 on.
+        message: opt Cow<'a, str> = "message" [B E];
+        /// `_meta`.
+        meta: opt Json<'a> = "_meta";
+    }
 }
 
 impl<'a> Progress<'a> {
-    /// Progress without a total.
-    #[must_use]
-    pub const fn new(progress: f64) -> Self {
-        Self {
-            progress,
-            total: None,
-            message: None,
-        }
-    }
-
     /// The same with a total.
     #[must_use]
-    pub const fn of(self, total: f64) -> Self {
+    pub fn of(self, total: f64) -> Self {
         Self {
             total: Some(total),
             ..self
@@ -37,15 +47,15 @@ impl<'a> Progress<'a> {
 
     /// The same with a message.
     #[must_use]
-    pub const fn saying(self, message: &'a str) -> Self {
+    pub fn saying(self, message: impl Into<Cow<'a, str>>) -> Self {
         Self {
-            message: Some(message),
+            message: Some(message.into()),
             ..self
         }
     }
 
     /// Writes the params of the notification.
-    pub(crate) fn write<S: Sink + ?Sized>(
+    pub(crate) fn write_params<S: Sink + ?Sized>(
         &self,
         token: RawJson<'_>,
         version: ProtocolVersion,
@@ -63,7 +73,8 @@ impl<'a> Progress<'a> {
         }
         if let Some(message) = self
             .message
-            .filter(|_| version > ProtocolVersion::V2024_11_05)
+            .as_deref()
+            .filter(|_| Target::of(version).since(B))
         {
             json.key("message");
             json.string(message);

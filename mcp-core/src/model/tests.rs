@@ -74,6 +74,7 @@ fn methods_are_matched_exactly() {
 fn capabilities_survive_writing_and_reading() {
     let flags = [
         ClientCapabilities::ROOTS,
+        ClientCapabilities::ROOTS_LIST_CHANGED,
         ClientCapabilities::SAMPLING,
         ClientCapabilities::SAMPLING_TOOLS,
         ClientCapabilities::SAMPLING_CONTEXT,
@@ -142,7 +143,7 @@ fn capabilities_are_read_tolerantly() {
         ),
         (
             r#"{"roots":{"listChanged":true}}"#,
-            ClientCapabilities::ROOTS,
+            ClientCapabilities::ROOTS_LIST_CHANGED,
         ),
         (
             r#"{"roots":null,"sampling":true,"elicitation":[]}"#,
@@ -177,11 +178,13 @@ fn capabilities_are_read_tolerantly() {
 #[test]
 fn a_tool_has_what_its_revision_has() {
     let mut tool = Tool::new("t", raw(r#"{"type":"object"}"#));
-    tool.title = Some("T");
-    tool.description = Some("d");
-    tool.output_schema = Some(raw(r#"{"type":"object"}"#));
-    tool.annotations.read_only = Some(true);
-    tool.annotations.open_world = Some(false);
+    tool.title = Some("T".into());
+    tool.description = Some("d".into());
+    tool.output_schema = Some(raw(r#"{"type":"object"}"#).into());
+    let mut hinted = ToolAnnotations::default();
+    hinted.read_only_hint = Some(true);
+    hinted.open_world_hint = Some(false);
+    tool.annotations = Some(hinted);
     tool.requires = ClientCapabilities::ROOTS;
     let schema = json!({"type": "object"});
     let hints = json!({"readOnlyHint": true, "openWorldHint": false});
@@ -192,13 +195,13 @@ fn a_tool_has_what_its_revision_has() {
     c["title"] = json!("T");
     c["outputSchema"] = schema;
     for (version, expected) in oldest_first().zip([a, b, c.clone(), c.clone(), c]) {
-        assert_eq!(written(|json| tool.write(version, json)), expected);
+        assert_eq!(written(|json| tool.encode(version, json)), expected);
     }
     // What is not there is left out, not null; hints left alone are the specification's defaults.
     let bare = Tool::new("t", raw(r#"{ "type" : "object" }"#));
     for &version in ProtocolVersion::ALL {
         assert_eq!(
-            written(|json| bare.write(version, json)),
+            written(|json| bare.encode(version, json)),
             json!({"name": "t", "inputSchema": {"type": "object"}})
         );
     }
@@ -215,9 +218,9 @@ fn output_schemas_of_other_roots_are_modern() {
         ("{}", V2026_07_28),
     ] {
         let mut tool = Tool::new("t", raw(r#"{"type":"object"}"#));
-        tool.output_schema = Some(raw(schema));
+        tool.output_schema = Some(raw(schema).into());
         for &version in ProtocolVersion::ALL {
-            let tool = written(|json| tool.write(version, json));
+            let tool = written(|json| tool.encode(version, json));
             assert_eq!(
                 tool.get("outputSchema").is_some(),
                 version >= from,
@@ -230,7 +233,7 @@ fn output_schemas_of_other_roots_are_modern() {
 fn result(result: &CallToolResult<'_>, version: ProtocolVersion) -> Value {
     written(|json| {
         json.begin_object();
-        result.write(version, json);
+        result.members(version, json);
         json.end_object();
     })
 }
@@ -244,7 +247,7 @@ fn structured_content_by_revision() {
     for &version in ProtocolVersion::ALL {
         assert_eq!(result(&base, version), json!({"content": text}));
         assert_eq!(
-            result(&base.failed(true), version),
+            result(&base.clone().failed(true), version),
             json!({"content": text, "isError": true})
         );
     }
@@ -261,7 +264,10 @@ fn structured_content_by_revision() {
             if version >= from {
                 expected["structuredContent"] = serde_json::from_str(structured).expect(structured);
             }
-            assert_eq!(result(&base.structured(raw(structured)), version), expected);
+            assert_eq!(
+                result(&base.clone().structured(raw(structured)), version),
+                expected
+            );
         }
     }
     assert_eq!(
@@ -279,7 +285,7 @@ fn content_blocks_by_revision() {
         ContentBlock::text("a\u{0}\n\"é"),
         ContentBlock::image("AAAA", "m/t"),
         ContentBlock::audio("AAAA", "m/t"),
-        ContentBlock::Raw(raw(r#"{"type":"hologram","data":{"x":1.0}}"#)),
+        ContentBlock::Unknown(raw(r#"{"type":"hologram","data":{"x":1.0}}"#).into()),
     ];
     for &version in ProtocolVersion::ALL {
         let written = result(&CallToolResult::new(&blocks), version);
@@ -305,7 +311,7 @@ fn progress_by_revision() {
             expected["message"] = json!("half");
         }
         assert_eq!(
-            written(|json| progress.write(raw(r#""t""#), version, json)),
+            written(|json| progress.write_params(raw(r#""t""#), version, json)),
             expected
         );
     }
@@ -313,7 +319,7 @@ fn progress_by_revision() {
         assert_eq!(
             written(|json| Progress::new(1.0)
                 .of(total)
-                .write(raw("0"), V2026_07_28, json)),
+                .write_params(raw("0"), V2026_07_28, json)),
             json!({"progressToken": 0, "progress": 1})
         );
     }
@@ -323,13 +329,13 @@ fn progress_by_revision() {
 #[test]
 fn an_implementation_has_a_title_since_2025_06_18() {
     let mut named = Implementation::new("n", "1");
-    named.title = Some("N");
+    named.title = Some("N".into());
     for &version in ProtocolVersion::ALL {
         let mut expected = json!({"name": "n", "version": "1"});
         if version >= V2025_06_18 {
             expected["title"] = json!("N");
         }
-        assert_eq!(written(|json| named.write(version, json)), expected);
+        assert_eq!(written(|json| named.encode(version, json)), expected);
     }
 }
 
@@ -460,7 +466,15 @@ fn a_log_level_is_one_of_eight() {
         "alert",
         "emergency",
     ] {
-        assert_eq!(level(&format!("\"{good}\"")), Ok(Some(good)));
+        assert_eq!(
+            level(&format!("\"{good}\"")),
+            Ok(LoggingLevel::parse(good)),
+            "{good}"
+        );
+        assert_eq!(
+            LoggingLevel::parse(good).map(LoggingLevel::as_str),
+            Some(good)
+        );
     }
     assert_eq!(level("null"), Ok(None));
     for bad in [r#""""#, r#""Info""#, r#""warn""#, "6", "{}"] {

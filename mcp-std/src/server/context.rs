@@ -50,7 +50,7 @@ impl Context {
             key: self.key,
             progress: progress.progress,
             total: progress.total,
-            message: progress.message.map(str::to_owned),
+            message: progress.message.map(Into::into),
         };
         // Refused only when the connection is gone, and this handler with it.
         let _ = notes.send(note).await;
@@ -61,7 +61,7 @@ impl Note {
     pub(crate) fn progress(&self) -> Progress<'_> {
         let mut progress = Progress::new(self.progress);
         progress.total = self.total;
-        progress.message = self.message.as_deref();
+        progress.message = self.message.as_deref().map(Into::into);
         progress
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use futures_lite::AsyncWrite;
 use mcp_core::engine::server::{CacheHint, Catalog, CatalogError};
 use mcp_core::json::RawJson;
-use mcp_core::model::{self, Implementation};
+use mcp_core::model::{self, Implementation, ToolAnnotations};
 use mcp_core::{Limits, PeerFault};
 use mcp_io::{End, Error, Options, Source, drive, stdio};
 use schemars::JsonSchema;
@@ -260,7 +260,7 @@ impl<S: Sharing> ServerBuilder<S> {
     /// Two tools have one name, or the arguments of one are not a struct (its schema is no object).
     pub fn build(self) -> Result<Server<S>, BuildError> {
         let mut server = Implementation::new(&self.name, &self.version);
-        server.title = self.title.as_deref();
+        server.title = self.title.as_deref().map(Into::into);
         let tools = self
             .tools
             .iter()
@@ -293,15 +293,17 @@ impl<S: Sharing> fmt::Debug for ServerBuilder<S> {
 }
 
 fn definition<S: Sharing>(tool: &Tool<S>) -> Result<model::Tool<'_>, BuildError> {
-    let mut definition = model::Tool::new(&tool.name, schema(&tool.input_schema, &tool.name)?);
-    definition.description = Some(&tool.description);
-    definition.title = tool.title.as_deref();
+    let mut definition = model::Tool::new(&*tool.name, schema(&tool.input_schema, &tool.name)?);
+    definition.description = Some((&*tool.description).into());
+    definition.title = tool.title.as_deref().map(Into::into);
     definition.output_schema = tool
         .output_schema
         .as_deref()
         .map(|text| schema(text, &tool.name))
-        .transpose()?;
-    definition.annotations = tool.annotations;
+        .transpose()?
+        .map(Into::into);
+    definition.annotations = Some(tool.annotations.clone())
+        .filter(|annotations| *annotations != ToolAnnotations::default());
     definition.requires = tool.requires;
     Ok(definition)
 }

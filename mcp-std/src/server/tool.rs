@@ -191,7 +191,7 @@ pub struct Tool<S: Sharing = Shared> {
     pub(crate) description: String,
     pub(crate) input_schema: String,
     pub(crate) output_schema: Option<String>,
-    pub(crate) annotations: ToolAnnotations,
+    pub(crate) annotations: ToolAnnotations<'static>,
     pub(crate) requires: ClientCapabilities,
     pub(crate) start: Box<S::Start>,
 }
@@ -266,28 +266,28 @@ impl<S: Sharing> Tool<S> {
     /// Hint: it changes nothing (TOOL-10).
     #[must_use]
     pub const fn read_only(mut self, hint: bool) -> Self {
-        self.annotations.read_only = Some(hint);
+        self.annotations.read_only_hint = Some(hint);
         self
     }
 
     /// Hint: it may destroy something.
     #[must_use]
     pub const fn destructive(mut self, hint: bool) -> Self {
-        self.annotations.destructive = Some(hint);
+        self.annotations.destructive_hint = Some(hint);
         self
     }
 
     /// Hint: calling it twice with the same arguments is as good as once.
     #[must_use]
     pub const fn idempotent(mut self, hint: bool) -> Self {
-        self.annotations.idempotent = Some(hint);
+        self.annotations.idempotent_hint = Some(hint);
         self
     }
 
     /// Hint: it talks to an open world.
     #[must_use]
     pub const fn open_world(mut self, hint: bool) -> Self {
-        self.annotations.open_world = Some(hint);
+        self.annotations.open_world_hint = Some(hint);
         self
     }
 

@@ -23,7 +23,7 @@ fn server() -> Server {
         .tool("report", "", |context: Context, args: Steps| async move {
             for step in args.steps {
                 let mut progress = Progress::new(step);
-                progress.message = args.message.as_deref();
+                progress.message = args.message.as_deref().map(Into::into);
                 context.progress(progress).await;
             }
             context.wants_progress().to_string()

@@ -122,7 +122,7 @@ impl Session {
     fn reply(&mut self, open: Open, structured: Option<RawJson<'_>>) {
         let content = [ContentBlock::text("\"\u{2028}\n")];
         let mut result = CallToolResult::new(&content);
-        result.structured_content = structured;
+        result.structured_content = structured.map(Into::into);
         self.over.push(open.token.key());
         let before = self.transcript.out.len();
         let sent = self.server.engine_mut().reply(

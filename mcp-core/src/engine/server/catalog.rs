@@ -11,40 +11,10 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::json::{JsonStr, Kind, Sink, Writer};
+pub use crate::model::{CacheHint, CacheScope};
 use crate::model::{
-    ClientCapabilities, Era, Implementation, ProtocolVersion, Tool, is_object_schema, key,
+    ClientCapabilities, Encode, Era, Implementation, ProtocolVersion, Tool, is_object_schema, key,
 };
-
-/// How long, and for whom, the lists and the discovery result may be cached (server, utilities, "Caching").
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct CacheHint {
-    /// For so many milliseconds; 0 means not at all.
-    pub ttl_ms: u64,
-    /// For whom.
-    pub scope: CacheScope,
-}
-
-/// Whom a cached result may serve.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum CacheScope {
-    /// Anyone.
-    Public,
-    /// Only those with the same authorization as the one who asked (CAC-08).
-    Private,
-}
-
-impl CacheHint {
-    /// Not at all, and for nobody else: what is always safe.
-    pub const NONE: Self = Self::new(0, CacheScope::Private);
-
-    /// For so many milliseconds.
-    #[must_use]
-    pub const fn new(ttl_ms: u64, scope: CacheScope) -> Self {
-        Self { ttl_ms, scope }
-    }
-}
 
 /// What a server offers: its identity, and its tools.
 ///
@@ -104,18 +74,18 @@ impl Catalog {
         let mut by_name = HashTable::with_capacity(tools.len());
         for tool in tools {
             check(tool)?;
-            let hash = hasher.hash_one(tool.name);
+            let hash = hasher.hash_one(&*tool.name);
             if by_name
-                .find(hash, |&at: &u32| &*offers[at as usize].name == tool.name)
+                .find(hash, |&at: &u32| *offers[at as usize].name == *tool.name)
                 .is_some()
             {
-                return Err(CatalogError::DuplicateTool(tool.name.into()));
+                return Err(CatalogError::DuplicateTool((&*tool.name).into()));
             }
             by_name.insert_unique(hash, offers.len() as u32, |&at| {
                 hasher.hash_one(&*offers[at as usize].name)
             });
             offers.push(Offer {
-                name: tool.name.into(),
+                name: (&*tool.name).into(),
                 requires: tool.requires,
             });
         }
@@ -124,7 +94,7 @@ impl Catalog {
                 json.key("capabilities");
                 write_capabilities(!tools.is_empty(), json);
                 json.key("serverInfo");
-                server.write(version, json);
+                server.encode(version, json);
                 write_instructions(instructions, json);
             })
         };
@@ -140,17 +110,14 @@ impl Catalog {
                 json.key("_meta");
                 json.begin_object();
                 json.key(key::SERVER_INFO);
-                server.write(ProtocolVersion::LATEST_MODERN, json);
+                server.encode(ProtocolVersion::LATEST_MODERN, json);
                 json.end_object();
             }),
             cache: written(|json| {
                 json.key("ttlMs");
                 json.unsigned(cache.ttl_ms);
                 json.key("cacheScope");
-                json.string(match cache.scope {
-                    CacheScope::Public => "public",
-                    CacheScope::Private => "private",
-                });
+                json.string(cache.scope.as_str());
             }),
             discovery: written(|json| {
                 json.key("supportedVersions");
@@ -277,14 +244,15 @@ fn check(tool: &Tool<'_>) -> Result<(), CatalogError> {
     if tool.name.is_empty() {
         return Err(CatalogError::UnnamedTool);
     }
-    if !is_object_schema(tool.input_schema) {
-        return Err(CatalogError::InputSchema(tool.name.into()));
+    if !is_object_schema(tool.input_schema.raw()) {
+        return Err(CatalogError::InputSchema((&*tool.name).into()));
     }
     if tool
         .output_schema
-        .is_some_and(|schema| schema.kind() != Kind::Object)
+        .as_ref()
+        .is_some_and(|schema| schema.raw().kind() != Kind::Object)
     {
-        return Err(CatalogError::OutputSchema(tool.name.into()));
+        return Err(CatalogError::OutputSchema((&*tool.name).into()));
     }
     Ok(())
 }
@@ -295,7 +263,7 @@ fn tool_lists(tools: &[Tool<'_>]) -> [Arc<str>; ProtocolVersion::TABLE.len()] {
         let list = written(|json| {
             json.begin_array();
             for tool in tools {
-                tool.write(version, json);
+                tool.encode(version, json);
             }
             json.end_array();
         });

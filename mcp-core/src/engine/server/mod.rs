@@ -22,7 +22,9 @@ use refusal::refuse;
 use crate::error::{EnvelopeFault, PeerFault, SendError};
 use crate::json::{Full, Kind, RawJson, Sink};
 use crate::limits::Limits;
-use crate::model::{CallToolResult, ClientCapabilities, Method, Params, Progress, ProtocolVersion};
+use crate::model::{
+    CallToolResult, ClientCapabilities, EncodeResult, Method, Params, Progress, ProtocolVersion,
+};
 use crate::rpc::{
     Envelope, ErrorObject, Malformed, Notification, Request, RequestId, write_error,
     write_notification, write_result,
@@ -308,7 +310,7 @@ impl ServerEngine {
             return Ok(());
         }
         write_notification(out, "notifications/progress", |json| {
-            progress.write(token, call.version, json)
+            progress.write_params(token, call.version, json)
         })
         .map_err(|Full| SendError::Full(()))?;
         call.progress = progress.progress;
@@ -453,7 +455,7 @@ impl ServerEngine {
             Some(Method::ToolsCall) => {
                 return self.call_tool(id, params, batch, terms).map_err(Stop::from);
             }
-            Some(Method::Initialize | Method::Initialized | Method::Cancelled) | None => {
+            Some(_) | None => {
                 return Err(PeerFault::MethodNotFound.into());
             }
         }
@@ -540,7 +542,9 @@ impl Answer<'_> {
     ) -> Result<(), Full> {
         match self {
             Self::Result(result) => write_result(out, call.id(), |json| {
-                catalog.write_result(call.version, json, |json| result.write(call.version, json));
+                catalog.write_result(call.version, json, |json| {
+                    result.members(call.version, json)
+                });
             }),
             Self::Error(error) => {
                 write_error(out, Some(call.id()), error.code, error.message, |json| {

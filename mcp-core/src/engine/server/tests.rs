@@ -189,7 +189,7 @@ fn ids_and_tokens_of_any_length_are_kept() {
 
 fn catalog() -> Arc<Catalog> {
     let mut structured = Tool::new("add", raw(r#"{"type":"object"}"#));
-    structured.output_schema = Some(raw(r#"{"type":"object"}"#));
+    structured.output_schema = Some(raw(r#"{"type":"object"}"#).into());
     let tools = [Tool::new("echo", raw(r#"{"type":"object"}"#)), structured];
     let server = Implementation::new("test", "1");
     Arc::new(Catalog::new(&server, Some("Ask."), &tools, CacheHint::NONE).expect("valid"))
@@ -507,12 +507,12 @@ fn a_catalog_that_cannot_be_offered_is_refused() {
     };
     let [tool, other] = [Tool::new("a", schema), Tool::new("A", schema)];
     assert_eq!(
-        new(&[tool, other]),
+        new(&[tool.clone(), other.clone()]),
         Ok(()),
         "names are case-sensitive (TOOL-07)"
     );
     assert_eq!(
-        new(&[tool, other, tool]),
+        new(&[tool.clone(), other, tool.clone()]),
         Err(CatalogError::DuplicateTool("a".into()))
     );
     assert_eq!(
@@ -531,8 +531,8 @@ fn a_catalog_that_cannot_be_offered_is_refused() {
         assert_eq!(new(&[Tool::new("a", raw(bad))]), Err(refused), "{bad}");
     }
     for bad in ["true", "null", "[]"] {
-        let mut tool = tool;
-        tool.output_schema = Some(raw(bad));
+        let mut tool = tool.clone();
+        tool.output_schema = Some(raw(bad).into());
         let refused = CatalogError::OutputSchema("a".into());
         assert_eq!(new(&[tool]), Err(refused.clone()), "{bad}");
         assert!(refused.to_string().contains("`a`"), "it names the tool");

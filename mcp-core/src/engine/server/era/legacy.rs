@@ -80,8 +80,6 @@ pub(super) fn admit(method: Method, session: Option<Session>) -> Result<Terms, P
             capabilities,
         }),
         (Method::ToolsList | Method::ToolsCall, None) => Err(PeerFault::NotInitialized),
-        (Method::Initialize | Method::Discover | Method::Initialized | Method::Cancelled, _) => {
-            Err(PeerFault::MethodNotFound)
-        }
+        (_, _) => Err(PeerFault::MethodNotFound),
     }
 }

@@ -37,7 +37,6 @@ pub(super) fn admit(method: Option<Method>, meta: &RequestMeta<'_>) -> Result<Te
             capabilities,
         }),
         // PING-02: gone with the handshake.
-        Some(Method::Ping | Method::Initialize | Method::Initialized | Method::Cancelled)
-        | None => Err(PeerFault::MethodNotFound),
+        Some(_) | None => Err(PeerFault::MethodNotFound),
     }
 }
