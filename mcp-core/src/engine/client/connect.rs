@@ -58,7 +58,7 @@ impl ClientEngine {
         }
         let (ladder, step) = Ladder::new(&self.config);
         let until = now + self.config.connect_timeout;
-        self.ask(now, ladder, &step, until, out)
+        self.ask(now, None, ladder, &step, until, out)
     }
 
     /// Takes the answer to the question that waits.
@@ -100,9 +100,7 @@ impl ClientEngine {
                 Ok(Incoming::ConnectFailed(error))
             }
             (step, _) => {
-                self.ask(now, ladder, &step, until, out)?;
-                // An answer that still comes is late (DET-05).
-                self.pending.remove(key);
+                self.ask(now, Some(key), ladder, &step, until, out)?;
                 Ok(Incoming::Handled)
             }
         }
@@ -133,10 +131,12 @@ impl ClientEngine {
         Ok(())
     }
 
-    /// Sends what a step of the ladder asks.
+    /// Sends what a step of the ladder asks, after the question `before`. An answer to that which still comes is late
+    /// (DET-05).
     fn ask<S: Sink + ?Sized>(
         &mut self,
         now: Instant,
+        before: Option<RequestKey>,
         ladder: Ladder,
         step: &Step,
         until: Instant,
@@ -185,8 +185,11 @@ impl ClientEngine {
             ceiling: until,
             progress: 0.0,
         };
+        if let Some(before) = before {
+            self.pending.remove(before);
+        }
         let deadline = entry.deadline(now);
-        // Nothing else is pending while connecting, so there is room, unless the limit is zero.
+        // Nothing else is pending while connecting, and there is room for one.
         let Some(key) = self.pending.insert(entry, deadline) else {
             return Ok(());
         };

@@ -12,6 +12,8 @@ mod notification;
 mod receive;
 mod request;
 mod server;
+#[cfg(test)]
+mod tests;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -158,7 +160,8 @@ impl ClientEngine {
             limits,
             seed,
             phase: Phase::Idle,
-            pending: Pending::new(limits.max_pending, seed),
+            // Without room for one there would be no connecting.
+            pending: Pending::new(limits.max_pending.max(1), seed),
             calls: Calls::new(seed),
             events: VecDeque::new(),
             counters: Counters::default(),
