@@ -148,11 +148,11 @@ pub enum End {
 }
 
 /// At most this many messages are taken in one turn, so that others on this executor get theirs.
-const BUDGET: usize = 1024;
+pub(crate) const BUDGET: usize = 1024;
 
 /// After so many messages their answers are written, though more have come: the peer reads the first ones while the rest
 /// are worked on. Among so many the price of a write is small.
-const BATCH: usize = 32;
+pub(crate) const BATCH: usize = 32;
 
 /// Drives `protocol` until its input ends and all that is in flight is done.
 ///
@@ -179,26 +179,29 @@ where
         input: Input::new(protocol.window()),
         protocol,
         output: Output::default(),
-        answered: 0,
         options,
         stage: Stage::Open,
         told: false,
         deaf: None,
         alarm: Alarm::default(),
     };
-    match std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await {
+    let end = match std::future::poll_fn(|cx| turn.poll(reader.as_mut(), writer.as_mut(), cx)).await
+    {
         Ok(end) => Ok(end),
         Err(Failure::Closed) => Ok(End::Closed),
         Err(Failure::Failed(error)) => Err(error),
+    };
+    match &end {
+        Ok(end) => tracing::debug!(?end, "the stream has ended"),
+        Err(error) => tracing::debug!(%error, "the stream has failed"),
     }
+    end
 }
 
 struct Turn<'p, P> {
     protocol: &'p mut P,
     input: Input,
     output: Output,
-    /// So many bytes of answers were added while the output was full.
-    answered: usize,
     options: Options,
     stage: Stage,
     /// The protocol has been told of the end of the input.
@@ -288,7 +291,7 @@ impl<P: Protocol> Turn<'_, P> {
             }
             // While the output is full, input is read ahead as far as a message may need, and not taken: so the end of the
             // input is noticed though the peer does not read. The writer is pending then, and wakes this task.
-            if !self.has_room() && self.input.is_full() {
+            if !self.output.has_room(&self.options) && self.input.is_full() {
                 return Poll::Pending;
             }
             let alone = idle && written && self.protocol.deadline().is_none();
@@ -340,28 +343,20 @@ impl<P: Protocol> Turn<'_, P> {
         Ok(true)
     }
 
-    /// Whether a message may be taken.
-    fn has_room(&self) -> bool {
-        self.output.len() < self.options.high_water || self.answered < self.options.reserve
-    }
-
     /// Takes messages while there are any, the budget lasts and the output has room. Whether it took one, or the end.
     fn take(&mut self, budget: &mut usize) -> bool {
         let mut took = false;
         let rest = budget.saturating_sub(BATCH);
-        while *budget > rest && self.has_room() {
+        while *budget > rest && self.output.has_room(&self.options) {
             let (input, out) = (self.input.unconsumed(), &mut self.output.bytes);
             let before = out.len();
             let consumed = match self.stage {
                 Stage::Open => self.protocol.receive(input, out),
                 Stage::Draining(_) | Stage::Closing(_) => self.protocol.finish(input, out),
             };
-            let answer = self.output.bytes.len() - before;
-            self.answered = if self.output.len() < self.options.high_water {
-                0
-            } else {
-                self.answered.saturating_add(answer)
-            };
+            let answer = out.len() - before;
+            tracing::trace!(?consumed, answer, "bytes");
+            self.output.answered(answer, &self.options);
             let Some(consumed) = consumed else {
                 // All is taken, and the protocol knows now that no more will come.
                 took |= matches!(&mut self.stage, Stage::Draining(_))

@@ -1,3 +1,5 @@
+mod client;
+
 use super::*;
 
 use std::collections::VecDeque;
