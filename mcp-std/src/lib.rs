@@ -83,7 +83,7 @@ mod server;
 pub use client::Client;
 pub use mcp_core::engine::server::{CacheHint, CacheScope};
 pub use mcp_core::model::{ClientCapabilities, ContentBlock, Progress, ProtocolVersion};
-pub use mcp_core::{Limits, PeerFault};
+pub use mcp_core::{Limits, PeerFault, json, model};
 pub use mcp_io::{End, Error};
 pub use server::{
     BuildError, Context, Handler, IntoToolResult, Local, NoArguments, Server, ServerBuilder,

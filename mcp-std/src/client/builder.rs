@@ -157,9 +157,10 @@ impl ClientBuilder {
 
     /// Speaks this revision and no other. Default: the newest one that the server speaks, whatever its era.
     pub fn revision(mut self, version: ProtocolVersion) -> Self {
-        self.mode = match version.era() {
-            Era::Legacy => EraMode::Legacy(version),
-            Era::Modern => EraMode::Modern(version),
+        self.mode = if version.era() == Era::Legacy {
+            EraMode::Legacy(version)
+        } else {
+            EraMode::Modern(version)
         };
         self
     }

@@ -201,6 +201,7 @@ impl Cache {
         }
     }
 
+    #[cfg(test)]
     /// How many answers there are, stale ones not yet noticed included.
     pub(crate) fn len(&self) -> usize {
         self.lock().entries.len()

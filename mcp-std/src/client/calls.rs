@@ -209,10 +209,11 @@ impl Client {
     pub async fn ping(&self) -> Result<Duration, CallError> {
         let options = CallOptions::new().cache(CacheUse::Bypass);
         let started = std::time::Instant::now();
-        match self.era() {
-            Era::Legacy => self.ask_raw::<request::Ping>(None, options).await?,
-            Era::Modern => self.ask_raw::<request::Discover>(None, options).await?,
-        };
+        if self.era() == Era::Legacy {
+            self.ask_raw::<request::Ping>(None, options).await?;
+        } else {
+            self.ask_raw::<request::Discover>(None, options).await?;
+        }
         Ok(started.elapsed())
     }
 
@@ -271,7 +272,7 @@ impl Client {
         options: CallOptions,
     ) -> Result<Answer, CallError> {
         let params = params.unwrap_or(Json::EMPTY_OBJECT);
-        let kind = Kind::of(R::METHOD).filter(|_| options.cache != CacheUse::Bypass);
+        let kind = Kind::of(R::METHOD.as_str()).filter(|_| options.cache != CacheUse::Bypass);
         let key = kind.and_then(|kind| cache_key(kind, params.raw()));
         let Some((kind, key)) = kind.zip(key) else {
             let done = self.rounds::<R>(params, &options).await?;
@@ -300,7 +301,7 @@ impl Client {
         options: &CallOptions,
     ) -> Result<Done, CallError> {
         let shared = self.shared();
-        let retry = shared.settings.restarts && (options.retry || is_idempotent(R::METHOD));
+        let retry = shared.settings.restarts && (options.retry || is_idempotent(R::METHOD.as_str()));
         let wishes = Wishes {
             timeout: options.timeout,
             max_total: options.max_total,
@@ -312,7 +313,7 @@ impl Client {
             loop {
                 let server = shared.server();
                 let rounds = Rounds {
-                    method: R::METHOD,
+                    method: R::METHOD.as_str(),
                     handlers: &shared.handlers,
                     server: server.as_deref().and_then(super::server::implementation),
                     version: self.version(),
@@ -321,13 +322,13 @@ impl Client {
                 let done = rounds
                     .run(|input| {
                         self.handle
-                            .call(R::METHOD, params.clone(), input, wishes.clone())
+                            .call(R::METHOD.as_str(), params.clone(), input, wishes.clone())
                     })
                     .await;
                 match done {
                     // There may be another connection soon; if not, this ends here.
                     Err(CallError::Closed(_)) if retry && shared.why_closed().is_none() => {
-                        tracing::debug!(method = R::METHOD, "connection lost, calling again");
+                        tracing::debug!(method = R::METHOD.as_str(), "connection lost, calling again");
                     }
                     done => return done,
                 }
@@ -362,7 +363,7 @@ impl Client {
                 }
                 let (items, next) =
                     L::page(answer.json.raw()).map_err(|error| CallError::Decode {
-                        method: L::METHOD,
+                        method: L::METHOD.as_str(),
                         error,
                     })?;
                 Ok(Page {
@@ -381,7 +382,7 @@ impl Client {
             Err(CallError::Protocol(answer))
                 if answer.code == ErrorCode::INVALID_PARAMS && cached.load(Ordering::Relaxed) =>
             {
-                if let Some(kind) = Kind::of(L::METHOD) {
+                if let Some(kind) = Kind::of(L::METHOD.as_str()) {
                     self.shared().cache.forget(kind);
                 }
                 self.pages::<L>(CacheUse::Refresh, &cached).collect().await

@@ -1,6 +1,5 @@
 //! One connection: the engine on its stream, the calls that wait, and the handlers that answer the server.
 
-use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use mcp_core::engine::RequestKey;
 use mcp_core::engine::client::{
     CallError as EngineError, CallOptions, ClientConfig, ClientEngine, Event, Incoming,
     Outcome as EngineOutcome, ReplyToken, ServerRequest,
+    ServerRequestKind,
 };
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
@@ -156,6 +156,12 @@ impl<'s> ClientConnection<'s> {
         Some((failure, self.probing))
     }
 
+    /// Whether one more request may be sent.
+    fn has_room(&self) -> bool {
+        let engine = self.stdio.engine();
+        engine.pending() < engine.limits().max_pending
+    }
+
     fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Failed(_) | Phase::Ended(_))
     }
@@ -278,8 +284,8 @@ impl<'s> ClientConnection<'s> {
         match incoming {
             Incoming::Connected => self.connected(out),
             Incoming::ConnectFailed(error) => self.failed(error),
-            Incoming::Answer { key, outcome } => self.answered(key, outcome, out),
-            Incoming::Progress { key, progress } => {
+            Incoming::Answer { key, outcome, .. } => self.answered(key, outcome, out),
+            Incoming::Progress { key, progress, .. } => {
                 if let Some(Some((asked, Purpose::Call { on_progress, .. }))) =
                     self.asked.get(key.index())
                     && *asked == key
@@ -307,7 +313,7 @@ impl<'s> ClientConnection<'s> {
                 self.handle(incoming, out);
             },
             Incoming::Complaint(error) => {
-                tracing::debug!(code = error.code.0, "the server could not read a message of ours");
+                tracing::debug!(code = error.code.value(), "the server could not read a message of ours");
             }
             Incoming::Rejected(fault) => tracing::debug!(%fault, "the server broke a rule"),
             Incoming::Late => tracing::debug!("an answer that nobody waits for any more"),
@@ -341,7 +347,7 @@ impl<'s> ClientConnection<'s> {
 
     fn failed(&mut self, error: mcp_core::engine::client::ConnectError) {
         // The stream ended: the session knows more about that.
-        if let mcp_core::engine::client::ConnectError::Closed { method } = error {
+        if let mcp_core::engine::client::ConnectError::Closed { method, .. } = error {
             self.probing = method == "server/discover";
             return;
         }
@@ -385,7 +391,7 @@ impl<'s> ClientConnection<'s> {
             params,
             ..
         } = request;
-        let question: Result<_, DecodeError> = InputRequest::of(kind.as_str().into(), params);
+        let question: Result<_, DecodeError> = InputRequest::of(method_of(kind).into(), params);
         let question = match question {
             Ok(question) => question.into_owned(),
             Err(error) => {
@@ -415,23 +421,25 @@ impl<'s> ClientConnection<'s> {
         out: &mut Vec<u8>,
     ) {
         /// What the examples of the specification have for a user who says no (SMP-07).
-        const DECLINED: ErrorCode = ErrorCode(-1);
-        let engine = self.stdio.engine_mut();
-        let mut fail = |code, message: &str| {
-            let error = ErrorObject::new(code, message);
-            // Stale: the server has taken its question back.
-            let _ = engine.fail(token, &error, &mut Lines::new(out));
-        };
-        match done {
+        const DECLINED: ErrorCode = ErrorCode::new(-1);
+        let refusal = match done {
             Ok(response) => {
                 let engine = self.stdio.engine_mut();
+                // Stale: the server has taken its question back.
                 let _ = engine.reply(token, &response, &mut Lines::new(out));
+                return;
             }
-            Err(Refusal::Unsupported) => fail(ErrorCode::METHOD_NOT_FOUND, "Method not found"),
-            Err(Refusal::Invalid(fault)) => fail(ErrorCode::INVALID_PARAMS, &fault),
-            Err(Refusal::Declined(declined)) if declined.by_user => fail(DECLINED, &declined.reason),
-            Err(Refusal::Declined(declined)) => fail(ErrorCode::INTERNAL_ERROR, &declined.reason),
-        }
+            Err(refusal) => refusal,
+        };
+        let (code, message) = match &refusal {
+            Refusal::Unsupported => (ErrorCode::METHOD_NOT_FOUND, "Method not found"),
+            Refusal::Invalid(fault) => (ErrorCode::INVALID_PARAMS, &**fault),
+            Refusal::Declined(declined) if declined.by_user => (DECLINED, &*declined.reason),
+            Refusal::Declined(declined) => (ErrorCode::INTERNAL_ERROR, &*declined.reason),
+        };
+        let error = ErrorObject::new(code, message);
+        let engine = self.stdio.engine_mut();
+        let _ = engine.fail(token, &error, &mut Lines::new(out));
     }
 
     /// What happened other than by a message.
@@ -496,16 +504,25 @@ impl<'s> ClientConnection<'s> {
     }
 
     fn probe(&mut self, out: &mut Vec<u8>) {
-        let method = match self.version.map(ProtocolVersion::era) {
-            Some(Era::Modern) => "server/discover",
-            Some(Era::Legacy) | None => "ping",
-        };
+        let modern = self.version.map(ProtocolVersion::era) == Some(Era::Modern);
+        let method = if modern { "server/discover" } else { "ping" };
         let params = Json::EMPTY_OBJECT;
         match self.ask(method, params.raw(), Purpose::Probe, out) {
             Ok(key) => self.probe = Some(key),
             // As many calls wait as may: they will say whether the server is there.
             Err(_) => self.heard = Instant::now(),
         }
+    }
+}
+
+/// The method of a question of the server's.
+const fn method_of(kind: ServerRequestKind) -> &'static str {
+    match kind {
+        ServerRequestKind::ListRoots => "roots/list",
+        ServerRequestKind::CreateMessage => "sampling/createMessage",
+        ServerRequestKind::Elicit => "elicitation/create",
+        // Passed on by the engine only if it is known, and not known here: no handler is either.
+        _ => "",
     }
 }
 
@@ -568,7 +585,7 @@ impl Protocol for ClientConnection<'_> {
                 self.control(control, out);
             } else if let Poll::Ready((token, done)) = self.running.poll_next(cx) {
                 self.answer(token, done, out);
-            } else if self.stdio.engine().has_room()
+            } else if self.has_room()
                 && let Poll::Ready(Some(call)) = self.ends.calls.as_mut().poll_next(cx)
             {
                 self.start(call, out);

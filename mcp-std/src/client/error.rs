@@ -108,7 +108,8 @@ impl ErrorAnswer {
     /// says other things too (ERR-06).
     #[must_use]
     pub fn is_not_found(&self) -> bool {
-        self.code == ErrorCode::RESOURCE_NOT_FOUND || self.code == ErrorCode::INVALID_PARAMS
+        const LEGACY: ErrorCode = ErrorCode::new(-32002);
+        self.code == LEGACY || self.code == ErrorCode::INVALID_PARAMS
     }
 }
 
@@ -284,7 +285,7 @@ impl core::error::Error for CallError {
 
 impl fmt::Display for ErrorAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server refused: {} ({})", self.message, self.code.0)
+        write!(f, "the server refused: {} ({})", self.message, self.code.value())
     }
 }
 

@@ -23,7 +23,7 @@ impl ToolOutcome {
     /// Whether the tool failed.
     #[must_use]
     pub fn is_error(&self) -> bool {
-        self.0.is_error == Some(true)
+        self.0.is_error
     }
 
     /// The texts among the content, with line ends between them.

@@ -108,6 +108,8 @@ impl Session {
         let closed = self.live().await;
         tracing::info!(reason = %closed, "client closed");
         self.refuse(&closed);
+        // Who waits for the end goes on now.
+        drop(self.ends.closed);
     }
 
     /// There will be no connection any more: nobody is to wait for one.

@@ -234,7 +234,7 @@ impl ClientConnection<'_> {
             self.changed(*subscription, &change);
         }
         self.shared.listeners.tell(|| Notification {
-            method: kind.method().into_owned(),
+            method: method_of(kind),
             params: params.map(|params| Json::from(params).into_owned()),
         });
     }
@@ -291,6 +291,23 @@ impl Listening {
             Change::ManyResources => true,
         }
     }
+}
+
+/// The method of a notification.
+fn method_of(kind: &NotificationKind<'_>) -> String {
+    match kind {
+        NotificationKind::ToolsChanged => "notifications/tools/list_changed",
+        NotificationKind::PromptsChanged => "notifications/prompts/list_changed",
+        NotificationKind::ResourcesChanged => "notifications/resources/list_changed",
+        NotificationKind::ResourceUpdated { .. } => "notifications/resources/updated",
+        NotificationKind::Message => "notifications/message",
+        NotificationKind::Acknowledged => "notifications/subscriptions/acknowledged",
+        NotificationKind::ElicitationComplete { .. } => "notifications/elicitation/complete",
+        NotificationKind::Other { method, .. } => return method.decode().into_owned(),
+        // All that the engine has are above.
+        _ => "",
+    }
+    .to_owned()
 }
 
 const SUBSCRIBE: &str = "resources/subscribe";

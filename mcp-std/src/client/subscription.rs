@@ -147,7 +147,7 @@ fn all(filter: &SubscriptionFilter<'_>) -> impl Iterator<Item = Change> {
     let uris = filter.resource_subscriptions.iter().flat_map(|uris| uris.iter());
     lists
         .into_iter()
-        .filter(|(wanted, _)| *wanted == Some(true))
+        .filter(|(wanted, _)| *wanted)
         .map(|(_, change)| change)
         .chain(uris.map(|uri| Change::Resource(uri.to_string())))
 }

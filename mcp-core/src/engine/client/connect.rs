@@ -171,7 +171,7 @@ impl ClientEngine {
                     json.key("capabilities");
                     self.config.capabilities.write(json);
                     json.key("clientInfo");
-                    self.config.info.write(version, json);
+                    crate::model::Encode::encode(&self.config.info, version, json);
                     json.end_object();
                 })?;
                 self.config.connect_timeout
@@ -210,7 +210,7 @@ fn standing_meta(config: &ClientConfig, version: ProtocolVersion) -> Box<str> {
     json.key(key::CLIENT_CAPABILITIES);
     config.capabilities.write(&mut json);
     json.key(key::CLIENT_INFO);
-    config.info.write(version, &mut json);
+    crate::model::Encode::encode(&config.info, version, &mut json);
     // A vector has room.
     let _ = json.finish();
     String::from_utf8(text).unwrap_or_default().into()

@@ -6,7 +6,7 @@ mod batch;
 mod config;
 mod connect;
 mod detect;
-mod encode;
+
 mod error;
 mod notification;
 mod receive;
@@ -25,7 +25,7 @@ pub use super::pending::RequestKey;
 pub use asked::{ServerRequest, ServerRequestKind};
 pub use batch::Batch;
 pub use config::{ClientConfig, EraMode};
-pub use encode::Encode;
+use crate::model::Encode;
 pub use error::{CallError, ConnectError};
 pub use notification::{NotificationKind, ServerNotification};
 pub use receive::{Incoming, Outcome, ProgressReport, RemoteError};
