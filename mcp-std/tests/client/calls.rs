@@ -105,7 +105,7 @@ fn errors_tell_apart_what_they_are() {
         let CallError::Protocol(answer) = &error else {
             panic!("{error}");
         };
-        assert_eq!((answer.code.0, &*answer.message), (-32602, "Unknown tool"));
+        assert_eq!((answer.code.value(), &*answer.message), (-32602, "Unknown tool"));
         let error = client.read_resource("a:b").await.expect_err("it is refused");
         assert!(matches!(error, CallError::Protocol(answer) if answer.is_not_found()));
         let error = client.call_tool("x", &()).await.expect_err("it is wrong");

@@ -2,7 +2,6 @@
 
 use core::future::Future;
 use core::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::future::poll_once;
@@ -77,7 +76,7 @@ fn a_dropped_connect_ends_the_stream() {
         for times in 0..6 {
             let (stream, script) = start(|peer| while peer.next().is_some() {});
             let stream = smol::Async::new(stream).expect("it can be polled");
-            let stream = smol::net::unix::UnixStream::from(Arc::new(stream));
+            let stream = smol::net::unix::UnixStream::from(stream);
             let done = poll_times(builder().connect(stream.clone(), stream), times).await;
             assert!(!done, "nobody answers");
             smol::unblock(|| script.done()).await;

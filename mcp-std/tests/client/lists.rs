@@ -77,7 +77,7 @@ fn a_server_that_goes_in_a_circle_is_found_out_and_one_that_does_not_end_is_cut_
         assert_eq!(resources.len(), 20);
         let error = resources.last().expect("there are some");
         assert!(
-            matches!(error, Err(CallError::Paging(PagingFault::TooLong { limit: 20 }))),
+            matches!(error, Err(CallError::Paging(PagingFault::TooLong { limit: 20, .. }))),
             "{error:?}"
         );
     });

@@ -171,7 +171,7 @@ pub(crate) async fn connect(
 ) -> (Result<Client, ConnectError>, Script) {
     let (stream, script) = start(script);
     let stream = smol::Async::new(stream).expect("it can be polled");
-    let stream = smol::net::unix::UnixStream::from(std::sync::Arc::new(stream));
+    let stream = smol::net::unix::UnixStream::from(stream);
     (builder.connect(stream.clone(), stream).await, script)
 }
 
