@@ -9,9 +9,12 @@
 /// | [`max_message`](Self::max_message) | 4 MiB | the driver's input buffer: 3 bytes more than this; as much again while one name of that length, written with escapes, is decoded |
 /// | [`max_depth`](Self::max_depth) | 128 | nothing: nesting is kept in a bit stack of fixed size |
 /// | [`max_in_flight`](Self::max_in_flight) | 16 384 | 144 bytes for each, and the text of ids and progress tokens of more than 38 bytes |
-/// | [`max_pending`](Self::max_pending) | 1 048 576 | 200 bytes for each, as they come to be pending at once |
+/// | [`max_pending`](Self::max_pending) | 1 048 576 | 400 bytes for each, if one of every sixteen in a row is left unanswered; else 200 |
 /// | [`max_id`](Self::max_id) | 4 096 bytes | `max_in_flight` × 2 × this, if every id and token is that long |
 /// | [`max_batch`](Self::max_batch) | 1 024 | the answers of a batch, until the last one is there |
+/// | [`max_subscriptions`](Self::max_subscriptions) | 256 | 24 bytes for each, beside the request in flight that it is |
+/// | [`max_subscribed_uris`](Self::max_subscribed_uris) | 4 096 | 64 bytes for each, and the text of its URI |
+/// | [`max_subscribed_uri`](Self::max_subscribed_uri) | 2 048 bytes | `max_subscribed_uris` × this: 8 MiB by default |
 ///
 /// There may be more limits one day, so a set of one's own begins with the defaults:
 ///
@@ -36,6 +39,12 @@ pub struct Limits {
     pub max_id: usize,
     /// How many messages a batch of 2025-03-26 may hold. A longer one is refused whole.
     pub max_batch: usize,
+    /// How many `subscriptions/listen` one peer may have open. One more is refused with an internal error that says so.
+    pub max_subscriptions: usize,
+    /// How many resources one peer may be subscribed to, in all its subscriptions together. One more is refused.
+    pub max_subscribed_uris: usize,
+    /// The longest URI that can be subscribed to, in bytes.
+    pub max_subscribed_uri: usize,
 }
 
 impl Limits {
@@ -47,6 +56,9 @@ impl Limits {
         max_pending: 1_048_576,
         max_id: 4_096,
         max_batch: 1_024,
+        max_subscriptions: 256,
+        max_subscribed_uris: 4_096,
+        max_subscribed_uri: 2_048,
     };
 }
 

@@ -4,14 +4,13 @@ use alloc::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_core::engine::server::{CallKey, Incoming, ReplyToken, ServerEngine};
-use mcp_core::json::{RawJson, Sink};
-use mcp_core::model::{CallToolResult, ContentBlock, Progress};
-use mcp_core::rpc::ErrorObject;
-use mcp_core::{ErrorCode, Limits, SendError};
+use mcp_core::Limits;
+use mcp_core::engine::server::ServerEngine;
+use mcp_core::frame::Lines;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::player::Player;
 use crate::script::{Action, Script, Step, parse};
 use crate::{Bounded, server};
 
@@ -21,7 +20,8 @@ use crate::{Bounded, server};
 /// # A comment. Empty lines mean nothing.
 /// @ each VERSION = 2025-06-18 2025-11-25    the whole file, once for each; $VERSION stands for the value
 /// @ let META = "_meta":{}                   $META stands for the rest of the line
-/// @ catalog empty                           a server without tools
+/// @ catalog empty                           a server without tools; or `full`: one that offers everything
+/// @ page_size 2                             its lists in pages
 /// @ max_in_flight 2                         a limit
 ///
 /// > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}
@@ -33,9 +33,26 @@ use crate::{Bounded, server};
 /// = stale                                   the engine says that the call is over
 /// > {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}
 /// = cancelled 7                             the engine says that the call with the id 7 is
+///
+/// = read fixed 0 2025-06-18 a://b           other calls: a resource of the list, or `template 0`;
+/// = prompt greet 2025-06-18 {"who":"x"}     a prompt;
+/// = complete prompt 0 2025-06-18 who "x" -  a completion of what, of which argument, the value and the context
+/// ! not_found 1 "a://b"                     other answers: there is no such resource,
+/// ! missing 1 {"sampling":{}}               the client would have to declare this,
+/// ! input 1 {"inputRequests":{…}}           the client is asked for input
+/// ! log 1 {"level":"info","data":1}         a log message about the call with the id 1; or `log -`: about none
+/// ! request 1 {"method":"roots/list"}       a request of the server's, for a call; or `request -`
+/// ! ping                                    another one
+/// = answer 0 {"roots":[]}                   the client has answered the one with the id 0; or `answer 0 error -1`
+/// ! cancel 0 "why"                          the server no longer waits for it
+/// = roots changed                           the client says that its roots are others
+/// ! announce tools                          a list has changed; also prompts, resources, or a resource: a://b
+/// ! next                                    what is due is sent; `= none`: nothing is
+/// ! completed "e1"                          what a user was sent to a URL for is done
+/// ! end                                     the server ends the subscriptions
 /// ```
 ///
-/// What follows `> ` is sent as it stands. Without a `<` line nothing may be written. What a `<` line says is compared
+/// What follows `> ` is sent as it stands. As many messages are written as there are `<` lines. What a `<` line says is compared
 /// as a JSON value, but for `id` and `progressToken`, which have to be the same text, and for an error's message `"*"`,
 /// which stands for any. A message that is answered with an error has to be rejected, one answered with a result has to
 /// be handled, and for one that is not answered an `=` line has to say which.
@@ -95,7 +112,7 @@ impl Dialogue {
             .iter()
             .filter_map(|step| match &step.action {
                 Action::Send(message) => Some(message.as_str()),
-                Action::Reply(..) | Action::Fail(..) | Action::Progress(..) => None,
+                Action::About(..) | Action::Do(..) => None,
             })
     }
 
@@ -107,11 +124,21 @@ impl Dialogue {
     pub fn engine(&self) -> Result<ServerEngine, String> {
         let mut limits = Limits::DEFAULT;
         let mut catalog = server::catalog();
+        let mut page_size = None;
         for setting in &self.script.settings {
             let unknown = || format!("{}: unknown setting {setting}", self.name);
             let (name, value) = setting.split_once(' ').ok_or_else(unknown)?;
             match name {
                 "catalog" if value == "empty" => catalog = server::empty_catalog(),
+                "catalog" if value == "full" => catalog = server::full_catalog(page_size),
+                "page_size" => page_size = Some(value.parse().map_err(|_| unknown())?),
+                "max_subscriptions" => {
+                    limits.max_subscriptions = value.parse().map_err(|_| unknown())?;
+                }
+                "max_subscribed_uris" => {
+                    limits.max_subscribed_uris = value.parse().map_err(|_| unknown())?;
+                }
+                "max_pending" => limits.max_pending = value.parse().map_err(|_| unknown())?,
                 "max_in_flight" => limits.max_in_flight = value.parse().map_err(|_| unknown())?,
                 "max_message" => limits.max_message = value.parse().map_err(|_| unknown())?,
                 _ => return Err(unknown()),
@@ -132,11 +159,13 @@ impl Dialogue {
         for step in &self.script.steps {
             let at = |what: String| format!("{} line {}: {what}", self.name, step.line);
             let mut out = Vec::new();
-            let ran = free.run(&step.action, &mut out).map_err(at)?;
+            let ran = free.run(&step.action, &mut Lines::new(&mut out));
+            let ran = ran.map_err(at)?;
             step.check(&ran, &out).map_err(at)?;
             for room in 0..=out.len() {
                 let mut bytes = Bounded::new(room);
-                let again = bounded.run(&step.action, &mut bytes).map_err(at)?;
+                let again = bounded.run(&step.action, &mut Lines::new(&mut bytes));
+                let again = again.map_err(at)?;
                 let expected = if room < out.len() {
                     &Ran::Blocked
                 } else {
@@ -154,37 +183,40 @@ impl Dialogue {
 
 /// What came of an action.
 #[derive(Debug, PartialEq)]
-enum Ran {
-    Handled,
-    Rejected,
-    Call(String),
-    Cancelled(String),
-    Sent,
-    Stale,
+pub(crate) enum Ran {
+    /// What the engine told its driver, in the words of a dialogue.
+    Told(String),
     Blocked,
+}
+
+impl Ran {
+    pub(crate) fn told(what: impl Into<String>) -> Self {
+        Self::Told(what.into())
+    }
 }
 
 impl Step {
     fn check(&self, ran: &Ran, out: &[u8]) -> Result<(), String> {
-        match &self.output {
-            Some(expected) => compare(expected, out)?,
-            None if out.is_empty() => {}
-            None => return Err(format!("unexpected {}", String::from_utf8_lossy(out))),
+        let written = str::from_utf8(out).map_err(|error| error.to_string())?;
+        let written: Vec<&str> = written.split_terminator('\n').collect();
+        for (expected, actual) in self.output.iter().zip(&written) {
+            compare(expected, actual)?;
+        }
+        if let Some(more) = written.get(self.output.len()) {
+            return Err(format!("unexpected {more}"));
+        }
+        if let Some(less) = self.output.get(written.len()) {
+            return Err(format!("not written: {less}"));
         }
         let told = match ran {
-            Ran::Handled => "handled",
-            Ran::Rejected => "rejected",
-            Ran::Call(call) => call,
-            Ran::Cancelled(id) => &format!("cancelled {id}"),
-            Ran::Sent => "sent",
-            Ran::Stale => "stale",
+            Ran::Told(told) => told,
             Ran::Blocked => "blocked",
         };
-        let implied = match (&self.action, &self.output) {
+        let implied = match (&self.action, self.output.first()) {
             (Action::Send(_), Some(output)) if members(output)?.contains_key("error") => "rejected",
             (Action::Send(_), Some(_)) => "handled",
             (Action::Send(_), None) => "an `=` line",
-            (Action::Reply(..) | Action::Fail(..) | Action::Progress(..), _) => "sent",
+            (Action::About(..) | Action::Do(..), _) => "sent",
         };
         let expected = self.outcome.as_deref().unwrap_or(implied);
         if told != expected {
@@ -194,143 +226,16 @@ impl Step {
     }
 }
 
-/// An engine, and what its driver remembers.
-struct Player {
-    engine: ServerEngine,
-    /// The calls by the id they came with; those that are over are kept, to see that nothing comes of them.
-    calls: Vec<(String, CallKey, Option<ReplyToken>)>,
-}
-
-impl Player {
-    const fn new(engine: ServerEngine) -> Self {
-        Self {
-            engine,
-            calls: Vec::new(),
-        }
-    }
-
-    fn run(&mut self, action: &Action, out: &mut impl Sink) -> Result<Ran, String> {
-        match action {
-            Action::Send(message) => self.send(message, out),
-            Action::Reply(id, result) => {
-                let value = json(result)?;
-                let structured = value.get("structuredContent").map(Value::to_string);
-                let content = content(&value)?;
-                let mut result = CallToolResult::new(&content).failed(value["isError"] == true);
-                if let Some(structured) = &structured {
-                    result = result.structured(raw(structured)?);
-                }
-                self.answer(id, |engine, token| engine.reply(token, &result, out))
-            }
-            Action::Fail(id, error) => {
-                let value = json(error)?;
-                let code = value["code"].as_i64().ok_or("no code")?;
-                let data = value.get("data").map(Value::to_string);
-                let message = value["message"].as_str().ok_or("no message")?;
-                let mut error = ErrorObject::new(ErrorCode::new(code), message);
-                if let Some(data) = &data {
-                    error = error.with_data(raw(data)?);
-                }
-                self.answer(id, |engine, token| engine.fail(token, &error, out))
-            }
-            Action::Progress(id, progress) => {
-                let value = json(progress)?;
-                let number = |name: &str| value[name].as_f64();
-                let mut progress = Progress::new(number("progress").ok_or("no progress")?);
-                if let Some(total) = number("total") {
-                    progress = progress.of(total);
-                }
-                if let Some(message) = value["message"].as_str() {
-                    progress = progress.saying(message);
-                }
-                let (_, key, _) = self.call(id)?;
-                let key = *key;
-                Ok(ran(self.engine.progress(key, &progress, out)).0)
-            }
-        }
-    }
-
-    fn send(&mut self, message: &str, out: &mut impl Sink) -> Result<Ran, String> {
-        Ok(match self.engine.receive(message.as_bytes(), out) {
-            Incoming::Handled => Ran::Handled,
-            Incoming::Rejected(_) => Ran::Rejected,
-            Incoming::Blocked => Ran::Blocked,
-            Incoming::Cancelled(key) => {
-                let call = self.calls.iter().rfind(|(_, other, _)| *other == key);
-                Ran::Cancelled(call.ok_or("a call that never was is cancelled")?.0.clone())
-            }
-            Incoming::Call(call) => {
-                let id = members(message)?["id"].get().to_owned();
-                self.calls.push((id, call.token.key(), Some(call.token)));
-                let name = self.engine.catalog().tool_name(call.tool);
-                let arguments = call.arguments.map_or("-", RawJson::as_str);
-                Ran::Call(format!(
-                    "call {} {} {arguments}",
-                    name.unwrap_or_default(),
-                    call.version.as_str()
-                ))
-            }
-            other @ (Incoming::Batch(_) | _) => return Err(format!("unexpected {other:?}")),
-        })
-    }
-
-    /// The latest call with this id.
-    fn call(&mut self, id: &str) -> Result<&mut (String, CallKey, Option<ReplyToken>), String> {
-        let found = self.calls.iter_mut().rfind(|(other, ..)| other == id);
-        found.ok_or_else(|| format!("no call has the id {id}"))
-    }
-
-    fn answer(
-        &mut self,
-        id: &str,
-        answer: impl FnOnce(&mut ServerEngine, ReplyToken) -> Result<(), SendError<ReplyToken>>,
-    ) -> Result<Ran, String> {
-        let token = self.call(id)?.2.take();
-        let token = token.ok_or("the call has been answered before")?;
-        let (ran, token) = ran(answer(&mut self.engine, token));
-        self.call(id)?.2 = token;
-        Ok(ran)
-    }
-}
-
-fn ran<T>(sent: Result<(), SendError<T>>) -> (Ran, Option<T>) {
-    match sent {
-        Ok(()) => (Ran::Sent, None),
-        Err(SendError::Full(token)) => (Ran::Blocked, Some(token)),
-        Err(SendError::Stale | _) => (Ran::Stale, None),
-    }
-}
-
-fn json(text: &str) -> Result<Value, String> {
+pub(crate) fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))
 }
 
-fn raw(text: &str) -> Result<RawJson<'_>, String> {
-    RawJson::parse(text.as_bytes()).map_err(|error| error.to_string())
-}
-
-fn content(result: &Value) -> Result<Vec<ContentBlock<'_>>, String> {
-    let blocks = result["content"].as_array().ok_or("no content")?;
-    blocks
-        .iter()
-        .map(|block| {
-            let text = |name: &str| block[name].as_str().ok_or("not a string");
-            Ok(match text("type")? {
-                "text" => ContentBlock::text(text("text")?),
-                "audio" => ContentBlock::audio(text("data")?, text("mimeType")?),
-                other => return Err(format!("no block of type {other} yet")),
-            })
-        })
-        .collect()
-}
-
-fn members(text: &str) -> Result<BTreeMap<String, Box<RawValue>>, String> {
+pub(crate) fn members(text: &str) -> Result<BTreeMap<String, Box<RawValue>>, String> {
     serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))
 }
 
 /// Compares what was written with what the dialogue says.
-fn compare(expected: &str, out: &[u8]) -> Result<(), String> {
-    let actual = str::from_utf8(out).map_err(|error| error.to_string())?;
+fn compare(expected: &str, actual: &str) -> Result<(), String> {
     let differs = |what: &str| {
         Err(format!(
             "{what}\n  expected {expected}\n  but got  {actual}"
@@ -348,8 +253,10 @@ fn compare(expected: &str, out: &[u8]) -> Result<(), String> {
     }
     if let (Some(theirs), Some(ours)) = (theirs.get("params"), ours.get("params")) {
         let (theirs, ours) = (members(theirs.get())?, members(ours.get())?);
-        if text(&theirs, "progressToken") != text(&ours, "progressToken") {
-            return differs("another progress token");
+        for token in ["progressToken", "requestId"] {
+            if text(&theirs, token) != text(&ours, token) {
+                return differs("another token");
+            }
         }
     }
     let (mut theirs, ours) = (json(expected)?, json(actual)?);

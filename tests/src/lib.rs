@@ -6,6 +6,7 @@
 extern crate alloc;
 
 mod dialogue;
+mod player;
 mod script;
 pub mod server;
 mod sink;

@@ -10,21 +10,61 @@ pub(crate) struct Step {
     pub(crate) action: Action,
     /// What the engine tells its driver, if that is written down.
     pub(crate) outcome: Option<String>,
-    /// The message that the engine writes.
-    pub(crate) output: Option<String>,
+    /// The messages that the engine writes.
+    pub(crate) output: Vec<String>,
 }
 
-/// What happens; the ids and values are JSON.
+/// What happens.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// The client sends this text.
     Send(String),
-    /// The driver answers a call with a result.
-    Reply(String, String),
-    /// The driver answers a call with an error.
-    Fail(String, String),
-    /// The driver reports progress of a call.
-    Progress(String, String),
+    /// The driver commands something about the call, or the request, of this id; the id and the value are JSON.
+    About(Verb, String, String),
+    /// The driver commands something else; the value is JSON.
+    Do(Verb, String),
+}
+
+/// What a driver commands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verb {
+    Reply,
+    Fail,
+    NotFound,
+    Missing,
+    Input,
+    Progress,
+    Log,
+    Request,
+    Ping,
+    Cancel,
+    Announce,
+    Next,
+    Completed,
+    End,
+}
+
+impl Verb {
+    /// The verb of this name, and whether an id comes after it.
+    fn parse(name: &str) -> Option<(Self, bool)> {
+        Some(match name {
+            "reply" => (Self::Reply, true),
+            "fail" => (Self::Fail, true),
+            "not_found" => (Self::NotFound, true),
+            "missing" => (Self::Missing, true),
+            "input" => (Self::Input, true),
+            "progress" => (Self::Progress, true),
+            "log" => (Self::Log, true),
+            "request" => (Self::Request, true),
+            "cancel" => (Self::Cancel, true),
+            "ping" => (Self::Ping, false),
+            "announce" => (Self::Announce, false),
+            "next" => (Self::Next, false),
+            "completed" => (Self::Completed, false),
+            "end" => (Self::End, false),
+            _ => return None,
+        })
+    }
 }
 
 /// What a file says, once for each value of its `@ each` line.
@@ -87,17 +127,17 @@ fn parse_run(text: &str, each: Option<(&str, &str)>) -> Result<Script, String> {
                 line,
                 action: action(mark, rest).ok_or_else(unreadable)?,
                 outcome: None,
-                output: None,
+                output: Vec::new(),
             }),
-            "=" | "<" => {
+            "=" => {
                 let step = script.steps.last_mut().ok_or_else(unreadable)?;
-                let place = match mark {
-                    "=" => &mut step.outcome,
-                    _ => &mut step.output,
-                };
-                if place.replace(rest.to_owned()).is_some() {
+                if step.outcome.replace(rest.to_owned()).is_some() {
                     return Err(unreadable());
                 }
+            }
+            "<" => {
+                let step = script.steps.last_mut().ok_or_else(unreadable)?;
+                step.output.push(rest.to_owned());
             }
             _ => return Err(unreadable()),
         }
@@ -112,16 +152,21 @@ fn action(mark: &str, rest: &str) -> Option<Action> {
     if mark == ">" {
         return Some(Action::Send(rest.to_owned()));
     }
-    let (verb, rest) = rest.split_once(' ')?;
+    let (verb, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (verb, has_id) = Verb::parse(verb)?;
+    if !has_id {
+        return Some(Action::Do(verb, rest.trim().to_owned()));
+    }
+    if let Some(value) = rest.strip_prefix("- ") {
+        return Some(Action::Do(verb, value.trim().to_owned()));
+    }
     // The id is a JSON string or number, with spaces in it perhaps.
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
     values.next()?.ok()?;
     let (id, value) = rest.split_at(values.byte_offset());
-    let (id, value) = (id.trim().to_owned(), value.trim().to_owned());
-    Some(match verb {
-        "reply" => Action::Reply(id, value),
-        "fail" => Action::Fail(id, value),
-        "progress" => Action::Progress(id, value),
-        _ => return None,
-    })
+    Some(Action::About(
+        verb,
+        id.trim().to_owned(),
+        value.trim().to_owned(),
+    ))
 }

@@ -194,7 +194,7 @@ impl Run {
             ContentBlock::text("é"),
         ];
         let structured = RawJson::parse(br#"{"sum":3}"#).expect("valid");
-        let result = CallToolResult::new(&content).structured(structured);
+        let result = CallToolResult::new(&content[..]).structured(structured);
         if n.is_multiple_of(5) {
             let cancel = self.traffic.cancels[n].as_bytes();
             let incoming = self.engine.receive(cancel, &mut self.out);

@@ -104,14 +104,14 @@ mod tests {
 
     use super::*;
     use crate::Limits;
-    use crate::engine::server::{CacheHint, Catalog};
+    use crate::engine::server::Catalog;
     use crate::model::Implementation;
 
     #[test]
     fn a_blocked_message_is_offered_again_and_its_line_ends_once() {
         let identity = Implementation::new("s", "1");
         let catalog =
-            Catalog::new(&identity, None, &[], CacheHint::NONE).expect("nothing to refuse");
+            Catalog::builder(&identity).build().expect("nothing to refuse");
         let mut limits = Limits::DEFAULT;
         limits.max_message = 64;
         let mut server = StdioServer::new(ServerEngine::new(Arc::new(catalog), limits, 1));

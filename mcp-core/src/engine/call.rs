@@ -7,7 +7,7 @@ use core::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::server::BatchKey;
+use super::server::{BatchKey, Served};
 use crate::error::PeerFault;
 use crate::json::RawJson;
 use crate::limits::Limits;
@@ -52,6 +52,8 @@ pub(in crate::engine) struct Call {
     pub(in crate::engine) version: ProtocolVersion,
     /// The batch it came in: its answer is gathered there.
     pub(in crate::engine) batch: Option<BatchKey>,
+    /// The server role's own, to be set after the request was accepted.
+    pub(in crate::engine) served: Served,
     id: Text,
     progress_token: Option<Text>,
     /// The last progress sent: the next one has to be more (PRG-03).
@@ -127,6 +129,7 @@ impl Calls {
         let call = Call {
             version,
             batch,
+            served: Served::default(),
             id: Text::new(id.raw()),
             progress_token: progress_token.map(|token| Text::new(token.raw())),
             progress: f64::NEG_INFINITY,

@@ -1,5 +1,6 @@
 //! The table of requests we sent and that are not answered yet, in either role.
 
+mod ids;
 #[cfg(test)]
 mod tests;
 mod wheel;
@@ -9,7 +10,7 @@ use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
+use ids::Ids;
 use wheel::Wheel;
 
 use crate::rpc::RequestId;
@@ -42,7 +43,7 @@ pub struct Pending<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     /// Indices of occupied slots, found by id.
-    by_id: HashTable<u32>,
+    by_id: Ids,
     hasher: FixedState,
     next_id: u64,
     limit: usize,
@@ -77,7 +78,7 @@ impl<T> Pending<T> {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
-            by_id: HashTable::new(),
+            by_id: Ids::new(FixedState::with_seed(seed)),
             hasher: FixedState::with_seed(seed),
             next_id: 0,
             // The largest index has a meaning of its own in the wheel.
@@ -99,7 +100,7 @@ impl<T> Pending<T> {
     /// Whether none are.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+        self.len() == 0
     }
 
     /// How many may be pending at once.
@@ -141,11 +142,7 @@ impl<T> Pending<T> {
         slot.id = id;
         slot.value = Some(value);
         let generation = slot.generation;
-        let (slots, hasher) = (&self.slots, &self.hasher);
-        self.by_id
-            .insert_unique(place(hasher, id), index, |&other| {
-                place(hasher, slots[other as usize].id)
-            });
+        self.by_id.insert(id, index);
         self.next_id += 1;
         let key = RequestKey { index, generation };
         if deadline.is_some() {
@@ -165,11 +162,8 @@ impl<T> Pending<T> {
     /// The same, for a number.
     #[must_use]
     pub fn find_number(&self, id: u64) -> Lookup {
-        let found = self.by_id.find(place(&self.hasher, id), |&index| {
-            self.slots[index as usize].id == id
-        });
-        match found {
-            Some(&index) => Lookup::Pending(RequestKey {
+        match self.by_id.get(id) {
+            Some(index) => Lookup::Pending(RequestKey {
                 index,
                 generation: self.slots[index as usize].generation,
             }),
@@ -208,11 +202,8 @@ impl<T> Pending<T> {
             .filter(|slot| slot.generation == key.generation)?;
         let value = slot.value.take()?;
         slot.generation = slot.generation.wrapping_add(1);
-        let hash = place(&self.hasher, slot.id);
+        self.by_id.remove(slot.id);
         self.free.push(key.index);
-        if let Ok(entry) = self.by_id.find_entry(hash, |&index| index == key.index) {
-            entry.remove();
-        }
         if let Some(wheel) = &mut self.deadlines {
             wheel.clear(key.index);
         }
@@ -270,14 +261,4 @@ impl<T> Pending<T> {
             .get(key.index())
             .filter(|slot| slot.generation == key.generation && slot.value.is_some())
     }
-}
-
-/// The hash of an id. Sixteen in a row fall next to each other, into one group of the table: what is sent together is
-/// mostly answered together, and so costs one miss of the cache and not sixteen.
-fn place(hasher: &FixedState, id: u64) -> u64 {
-    /// What hashbrown looks at together. The lowest bits of a hash are a place, the highest ones tell the ids there apart.
-    const GROUP: u64 = 16;
-    let group = hasher.hash_one(id / GROUP);
-    let apart = id.wrapping_mul(0x9e37_79b9_7f4a_7c15) & !(u64::MAX >> 7);
-    (group & (u64::MAX >> 7) & !(GROUP - 1)) | (id % GROUP) | apart
 }

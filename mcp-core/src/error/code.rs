@@ -19,6 +19,11 @@ impl ErrorCode {
     pub const INTERNAL_ERROR: Self = Self(-32603);
     /// 2026-07-28: a header and the body contradict each other (ERR-07).
     pub const HEADER_MISMATCH: Self = Self(-32020);
+    /// 2024-11-05 to 2025-11-25: no resource of that URI. Later revisions say [`INVALID_PARAMS`](Self::INVALID_PARAMS)
+    /// instead, and this never (RSC-03, ERR-05).
+    pub const RESOURCE_NOT_FOUND: Self = Self(-32002);
+    /// 2025-11-25 only: the request needs its user at a URL first; `data.elicitations` says which (ELI-13, ERR-05).
+    pub const URL_ELICITATION_REQUIRED: Self = Self(-32042);
     /// 2026-07-28: the request needs a client capability that it did not declare (ERR-08).
     pub const MISSING_REQUIRED_CLIENT_CAPABILITY: Self = Self(-32021);
     /// 2026-07-28: the request names a protocol version that this server does not serve (ERR-09).

@@ -36,6 +36,24 @@ pub enum PeerFault {
     MethodNotFound,
     /// No tool of that name (TOOL-21).
     UnknownTool,
+    /// No prompt of that name (PMT-06, CMP-04).
+    UnknownPrompt,
+    /// No resource of that URI, and no template that it fits (RSC-03).
+    #[non_exhaustive]
+    UnknownResource {
+        /// The eras have different codes for this.
+        era: Era,
+    },
+    /// No resource or template to complete, of the URI in `ref` (CMP-04).
+    UnknownReference,
+    /// A prompt is wanted without an argument that it requires (PMT-06); the answer names it.
+    MissingArgument,
+    /// More subscriptions, or more URIs in them, than [`Limits`](crate::Limits) allow.
+    #[non_exhaustive]
+    Subscriptions {
+        /// The limit.
+        limit: usize,
+    },
     /// The version named in `_meta` is not served statelessly (VER-02).
     UnsupportedVersion,
     /// The tool needs client capabilities that were not declared (MRTR-06).
@@ -120,8 +138,13 @@ impl PeerFault {
             | Self::UnexpectedRequest
             | Self::ResultType => ErrorCode::INVALID_REQUEST,
             Self::MethodNotFound => ErrorCode::METHOD_NOT_FOUND,
+            Self::UnknownResource { era: Era::Legacy } => ErrorCode::RESOURCE_NOT_FOUND,
             Self::Params { .. }
             | Self::UnknownTool
+            | Self::UnknownPrompt
+            | Self::UnknownResource { era: Era::Modern }
+            | Self::UnknownReference
+            | Self::MissingArgument
             | Self::NotInitialized
             | Self::MissingCapability {
                 era: Era::Legacy, ..
@@ -130,7 +153,7 @@ impl PeerFault {
             Self::MissingCapability {
                 era: Era::Modern, ..
             } => ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
-            Self::Busy { .. } => ErrorCode::INTERNAL_ERROR,
+            Self::Busy { .. } | Self::Subscriptions { .. } => ErrorCode::INTERNAL_ERROR,
         }
     }
 }
@@ -151,6 +174,13 @@ impl fmt::Display for PeerFault {
             }
             Self::MethodNotFound => f.write_str("Method not found"),
             Self::UnknownTool => f.write_str("Unknown tool"),
+            Self::UnknownPrompt => f.write_str("Unknown prompt"),
+            Self::UnknownResource { .. } => f.write_str("Resource not found"),
+            Self::UnknownReference => f.write_str("Unknown resource or template"),
+            Self::MissingArgument => f.write_str("Missing required argument"),
+            Self::Subscriptions { limit } => {
+                write!(f, "Too many subscriptions: at most {limit} at once")
+            }
             Self::UnsupportedVersion => f.write_str("Unsupported protocol version"),
             Self::MissingCapability { missing, .. } => {
                 write!(f, "The client did not declare what this needs: {missing}")
@@ -221,7 +251,7 @@ impl fmt::Display for EnvelopeFault {
 #[derive(Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SendError<T> {
-    /// The call is over: answered or cancelled. Nothing was written.
+    /// What it is about is over: answered or cancelled. Nothing was written.
     Stale,
     /// The output has no room. Nothing was written; flush and try again, with what comes back here.
     Full(T),
@@ -230,7 +260,7 @@ pub enum SendError<T> {
 impl<T> fmt::Display for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Stale => "the call is over: it was answered or cancelled",
+            Self::Stale => "the request is over: it was answered or cancelled",
             Self::Full(_) => "the output buffer is full: flush it and try again",
         })
     }

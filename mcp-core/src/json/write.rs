@@ -26,7 +26,8 @@ pub trait Sink {
     /// Keeps the first `len` bytes. Does nothing if there are no more.
     fn truncate(&mut self, len: usize);
 
-    /// Told once after each whole message: the place for what a transport puts behind it, such as a line end.
+    /// Told once after each whole message: the place for what a transport puts behind it, such as a line end. The message
+    /// may still be taken back, by [`truncate`](Self::truncate), where two have to leave together.
     ///
     /// # Errors
     ///

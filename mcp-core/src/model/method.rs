@@ -172,7 +172,8 @@ impl Method {
         if let Some(method) = common.find(|method| name == method.as_str()) {
             return Some(method);
         }
-        Self::from_name(&name.decode())
+        let mut rows = TABLE.iter();
+        rows.find(|row| name == *row.1).map(|row| row.0)
     }
 
     /// The method of this name, matched exactly.

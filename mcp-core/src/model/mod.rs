@@ -39,6 +39,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod uri_template;
 mod version;
 
 pub use cache::{CacheHint, CacheScope};
@@ -101,4 +102,5 @@ pub use tool::{
     CallToolRequestParams, CallToolResult, ListToolsResult, TaskSupport, Tool, ToolAnnotations,
     ToolExecution,
 };
+pub use uri_template::UriTemplate;
 pub use version::{Era, ProtocolVersion};

@@ -11,10 +11,28 @@ use crate::rpc::ReadParams;
 pub struct Params<'b> {
     /// `_meta`.
     pub meta: RequestMeta<'b>,
-    /// `name` of `tools/call`.
+    /// `_meta` as it stands there.
+    pub raw_meta: Option<RawJson<'b>>,
+    /// `name` of `tools/call` and `prompts/get`.
     pub name: Option<RawJson<'b>>,
-    /// `arguments` of `tools/call`.
+    /// `arguments` of `tools/call` and `prompts/get`.
     pub arguments: Option<RawJson<'b>>,
+    /// `uri` of `resources/read`, `resources/subscribe` and `resources/unsubscribe`.
+    pub uri: Option<RawJson<'b>>,
+    /// `ref` of `completion/complete`.
+    pub reference: Option<RawJson<'b>>,
+    /// `argument` of `completion/complete`.
+    pub argument: Option<RawJson<'b>>,
+    /// `context` of `completion/complete`.
+    pub context: Option<RawJson<'b>>,
+    /// `level` of `logging/setLevel`.
+    pub level: Option<RawJson<'b>>,
+    /// `notifications` of `subscriptions/listen`.
+    pub notifications: Option<RawJson<'b>>,
+    /// `inputResponses` of a request that is made once more with what was asked for (MRTR-09).
+    pub input_responses: Option<RawJson<'b>>,
+    /// `requestState` of a request that is made once more.
+    pub request_state: Option<RawJson<'b>>,
     /// `cursor` of the lists.
     pub cursor: Option<RawJson<'b>>,
     /// `protocolVersion` of `initialize`.
@@ -53,7 +71,8 @@ impl<'b> Params<'b> {
         self.once.see(1, "params._meta");
         if json.peek()? == Kind::Object {
             let meta = &mut self.meta;
-            return json.object(|json, name| meta.member(name, json)).map(drop);
+            self.raw_meta = Some(json.object(|json, name| meta.member(name, json))?);
+            return Ok(());
         }
         if !json.value()?.is_null() {
             self.once.fault(PeerFault::Params {
@@ -77,6 +96,14 @@ impl<'b> ReadParams<'b> for Params<'b> {
             "capabilities" => (&mut self.capabilities, 1 << 5, "params.capabilities"),
             "clientInfo" => (&mut self.client_info, 1 << 6, "params.clientInfo"),
             "requestId" => (&mut self.request_id, 1 << 7, "params.requestId"),
+            "uri" => (&mut self.uri, 1 << 8, "params.uri"),
+            "ref" => (&mut self.reference, 1 << 9, "params.ref"),
+            "argument" => (&mut self.argument, 1 << 10, "params.argument"),
+            "context" => (&mut self.context, 1 << 11, "params.context"),
+            "level" => (&mut self.level, 1 << 12, "params.level"),
+            "notifications" => (&mut self.notifications, 1 << 13, "params.notifications"),
+            "inputResponses" => (&mut self.input_responses, 1 << 14, "params.inputResponses"),
+            "requestState" => (&mut self.request_state, 1 << 15, "params.requestState"),
             _ => return json.value().map(drop),
         };
         self.once.see(bit, name);

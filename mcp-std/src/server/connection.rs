@@ -9,7 +9,9 @@ use async_channel::{Receiver, Sender};
 use futures_lite::Stream;
 use mcp_core::ErrorCode;
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::server::{CallKey, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::engine::server::{
+    Call, CallKey, CallRequest, Incoming, ReplyToken, ServerEngine,
+};
 use mcp_core::frame::Lines;
 use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::rpc::ErrorObject;
@@ -66,10 +68,12 @@ impl<S: Sharing> Connection<S> {
 
     fn handle(&mut self, incoming: Incoming<'_>, out: &mut Vec<u8>) {
         match incoming {
-            Incoming::Call(ToolCall {
+            Incoming::Call(Call {
                 token,
-                tool,
-                arguments,
+                request:
+                    CallRequest::Tool {
+                        tool, arguments, ..
+                    },
                 version,
                 capabilities,
                 wants_progress,

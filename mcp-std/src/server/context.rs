@@ -50,7 +50,7 @@ impl Context {
             key: self.key,
             progress: progress.progress,
             total: progress.total,
-            message: progress.message.map(Into::into),
+            message: progress.message.map(String::from),
         };
         // Refused only when the connection is gone, and this handler with it.
         let _ = notes.send(note).await;

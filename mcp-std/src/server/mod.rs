@@ -259,14 +259,18 @@ impl<S: Sharing> ServerBuilder<S> {
     ///
     /// Two tools have one name, or the arguments of one are not a struct (its schema is no object).
     pub fn build(self) -> Result<Server<S>, BuildError> {
-        let mut server = Implementation::new(&self.name, &self.version);
+        let mut server = Implementation::new(&*self.name, &*self.version);
         server.title = self.title.as_deref().map(Into::into);
         let tools = self
             .tools
             .iter()
             .map(definition)
             .collect::<Result<Vec<_>, _>>()?;
-        let catalog = Catalog::new(&server, self.instructions.as_deref(), &tools, self.cache)?;
+        let mut catalog = Catalog::builder(&server).tools(&tools).cache(self.cache);
+        if let Some(instructions) = &self.instructions {
+            catalog = catalog.instructions(instructions);
+        }
+        let catalog = catalog.build()?;
         drop(tools);
         let offer = Offer {
             catalog: Arc::new(catalog),
@@ -294,7 +298,7 @@ impl<S: Sharing> fmt::Debug for ServerBuilder<S> {
 
 fn definition<S: Sharing>(tool: &Tool<S>) -> Result<model::Tool<'_>, BuildError> {
     let mut definition = model::Tool::new(&*tool.name, schema(&tool.input_schema, &tool.name)?);
-    definition.description = Some((&*tool.description).into());
+    definition.description = Some((*tool.description).into());
     definition.title = tool.title.as_deref().map(Into::into);
     definition.output_schema = tool
         .output_schema

@@ -43,7 +43,7 @@ impl ToolResult {
 
     /// As the engine takes it. `None`: the structured content is not JSON, or nests deeper than [`MAX_DEPTH`].
     pub(crate) fn borrowed(&self) -> Option<CallToolResult<'_>> {
-        let result = CallToolResult::new(&self.content).failed(self.is_error);
+        let result = CallToolResult::new(&self.content[..]).failed(self.is_error);
         Some(match &self.structured_content {
             Some(text) => {
                 result.structured(RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok()?)

@@ -2,10 +2,10 @@
 
 use super::detect::{member, string};
 use super::receive::Incoming;
-use super::{CallKey, ClientEngine, Encode, Phase, ReplyToken};
+use super::{CallKey, ClientEngine, Phase, ReplyToken};
 use crate::error::{ErrorCode, PeerFault, SendError};
 use crate::json::{Full, RawJson, Sink};
-use crate::model::{ClientCapabilities, Era, ProtocolVersion};
+use crate::model::{ClientCapabilities, Encode, Era, ProtocolVersion};
 use crate::rpc::{ErrorObject, Request, RequestId, write_error, write_result};
 
 /// A request of the server's that this client has declared it can answer.

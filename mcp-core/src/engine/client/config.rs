@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 
-use crate::model::{ClientCapabilities, Implementation, ProtocolVersion};
+use crate::json::Json;
+use crate::model::{ClientCapabilities, ClientCapabilitiesObject, Implementation, ProtocolVersion};
 
 /// Which era the client speaks.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -26,6 +27,10 @@ pub struct ClientConfig {
     pub info: Implementation<'static>,
     /// What it can do for a server. Requests of the server's for anything else are refused by the engine.
     pub capabilities: ClientCapabilities,
+    /// Extensions it takes part in, by their identifiers: an object. Declared to servers of 2026-07-28.
+    pub extensions: Option<Json<'static>>,
+    /// Experiments it takes part in, by names of the caller's choice: an object.
+    pub experimental: Option<Json<'static>>,
     /// Which era to speak.
     pub mode: EraMode,
     /// What [`ClientEngine::version`](super::ClientEngine::version) said of this server before, if the caller has kept it
@@ -52,6 +57,8 @@ impl ClientConfig {
         Self {
             info,
             capabilities: ClientCapabilities::NONE,
+            extensions: None,
+            experimental: None,
             mode: EraMode::Auto,
             known_version: None,
             discover: true,
@@ -60,5 +67,13 @@ impl ClientConfig {
             request_timeout: Duration::from_secs(60),
             max_total: Duration::from_secs(600),
         }
+    }
+
+    /// All that is declared.
+    pub(super) fn declared(&self) -> ClientCapabilitiesObject<'_> {
+        let mut declared = ClientCapabilitiesObject::from(self.capabilities);
+        declared.extensions = self.extensions.as_ref().map(Json::from);
+        declared.experimental = self.experimental.as_ref().map(Json::from);
+        declared
     }
 }

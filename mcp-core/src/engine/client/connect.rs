@@ -11,7 +11,7 @@ use super::{
     RequestKind, ServerInfo,
 };
 use crate::json::{Full, Sink, Writer};
-use crate::model::{Era, ProtocolVersion, key};
+use crate::model::{Encode, Era, ProtocolVersion, key};
 use crate::rpc::{write_notification, write_numbered_request};
 use crate::time::Instant;
 
@@ -169,9 +169,9 @@ impl ClientEngine {
                     json.key("protocolVersion");
                     json.string(version.as_str());
                     json.key("capabilities");
-                    self.config.capabilities.write(json);
+                    self.config.declared().encode(version, json);
                     json.key("clientInfo");
-                    crate::model::Encode::encode(&self.config.info, version, json);
+                    self.config.info.encode(version, json);
                     json.end_object();
                 })?;
                 self.config.connect_timeout
@@ -208,9 +208,9 @@ fn standing_meta(config: &ClientConfig, version: ProtocolVersion) -> Box<str> {
     json.key(key::PROTOCOL_VERSION);
     json.string(version.as_str());
     json.key(key::CLIENT_CAPABILITIES);
-    config.capabilities.write(&mut json);
+    config.declared().encode(version, &mut json);
     json.key(key::CLIENT_INFO);
-    crate::model::Encode::encode(&config.info, version, &mut json);
+    config.info.encode(version, &mut json);
     // A vector has room.
     let _ = json.finish();
     String::from_utf8(text).unwrap_or_default().into()

@@ -6,7 +6,6 @@ mod batch;
 mod config;
 mod connect;
 mod detect;
-
 mod error;
 mod notification;
 mod receive;
@@ -25,10 +24,9 @@ pub use super::pending::RequestKey;
 pub use asked::{ServerRequest, ServerRequestKind};
 pub use batch::Batch;
 pub use config::{ClientConfig, EraMode};
-use crate::model::Encode;
 pub use error::{CallError, ConnectError};
 pub use notification::{NotificationKind, ServerNotification};
-pub use receive::{Incoming, Outcome, ProgressReport, RemoteError};
+pub use receive::{Incoming, Outcome, RemoteError};
 pub use request::CallOptions;
 pub use server::ServerInfo;
 
@@ -306,7 +304,12 @@ impl ClientEngine {
         let legacy = self
             .server()
             .is_some_and(|server| server.era() == Era::Legacy);
-        if !legacy || !self.config.capabilities.contains(ClientCapabilities::ROOTS) {
+        if !legacy
+            || !self
+                .config
+                .capabilities
+                .contains(ClientCapabilities::ROOTS_LIST_CHANGED)
+        {
             return Ok(false);
         }
         write_notification(out, "notifications/roots/list_changed", |json| {

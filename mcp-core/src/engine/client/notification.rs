@@ -1,13 +1,13 @@
 //! Notifications of the server's, as far as the engine has to read them.
 
 use super::detect::{member, string};
-use super::receive::{Incoming, ProgressReport};
+use super::receive::Incoming;
 use super::{ClientEngine, Outcome, Phase, RequestKind};
 use crate::engine::RequestKey;
 use crate::engine::pending::Lookup;
 use crate::error::PeerFault;
-use crate::json::{JsonStr, Number, RawJson};
-use crate::model::Era;
+use crate::json::{JsonStr, RawJson};
+use crate::model::{Decode, DecodeError, Era, Progress, key};
 use crate::rpc::{Notification, RequestId};
 use crate::time::Instant;
 
@@ -88,7 +88,7 @@ impl ClientEngine {
         };
         let tag = params
             .and_then(|params| member(params, "_meta"))
-            .and_then(|meta| member(meta, SUBSCRIPTION_ID));
+            .and_then(|meta| member(meta, key::SUBSCRIPTION_ID));
         let subscription = tag.and_then(|tag| self.named(tag, RequestKind::Listen));
         // SUB-07. One of a subscription that is over is about nothing any more; an acknowledgement always is of one.
         if subscription.is_none()
@@ -105,14 +105,11 @@ impl ClientEngine {
 
     /// PRG-04, OR-04: about a request that is over, not asked for, or no more than before, it is about nothing.
     fn progress<'b>(&mut self, now: Instant, params: Option<RawJson<'b>>) -> Incoming<'b> {
-        let number = |name| {
-            let value = member(params?, name)?.as_number();
-            value.and_then(Number::as_f64)
-        };
-        let Some(progress) = number("progress").filter(|progress| progress.is_finite()) else {
+        let progress = params.map(Progress::decode);
+        let Some(Ok(progress)) = progress.filter(finite) else {
             return self.reject(PeerFault::Params {
                 field: "progress",
-                expected: "a number",
+                expected: "a number, perhaps with another as `total` and a string as `message`",
             });
         };
         let key = params
@@ -125,21 +122,14 @@ impl ClientEngine {
         let Some(entry) = self.pending.get_mut(key) else {
             return self.drop_notification();
         };
-        if !entry.wants_progress || progress <= entry.progress {
+        if !entry.wants_progress || progress.progress <= entry.progress {
             return self.drop_notification();
         }
-        entry.progress = progress;
+        entry.progress = progress.progress;
         // TMO-02: the ceiling stays.
         let deadline = entry.deadline(now);
         self.pending.set_deadline(key, deadline);
-        Incoming::Progress {
-            key,
-            progress: ProgressReport {
-                progress,
-                total: number("total"),
-                message: params.and_then(|params| string(params, "message")),
-            },
-        }
+        Incoming::Progress { key, progress }
     }
 
     /// Legacy servers take back requests of their own; modern ones end subscriptions so, and nothing else (CAN-03).
@@ -181,7 +171,9 @@ impl ClientEngine {
     }
 }
 
-const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+fn finite(progress: &Result<Progress<'_>, DecodeError>) -> bool {
+    progress.as_ref().is_ok_and(|it| it.progress.is_finite())
+}
 
 const fn missing_string(field: &'static str) -> PeerFault {
     PeerFault::Params {

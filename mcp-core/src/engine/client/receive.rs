@@ -8,7 +8,7 @@ use super::{CallKey, ClientEngine, ConnectError, Entry, Phase, RequestKey, Reque
 use crate::engine::pending::Lookup;
 use crate::error::{EnvelopeFault, ErrorCode, PeerFault};
 use crate::json::{Full, JsonStr, RawJson, Sink};
-use crate::model::Era;
+use crate::model::{Era, Progress};
 use crate::rpc::{self, Envelope, Malformed, RequestId, Response, write_error};
 use crate::time::Instant;
 
@@ -36,8 +36,8 @@ pub enum Incoming<'b> {
     Progress {
         /// Which call.
         key: RequestKey,
-        /// How far.
-        progress: ProgressReport<'b>,
+        /// How far; its message is untrusted text.
+        progress: Progress<'b>,
     },
     /// The server asks for something, and is to be answered.
     Request(ServerRequest<'b>),
@@ -84,18 +84,6 @@ pub struct RemoteError<'b> {
     pub message: JsonStr<'b>,
     /// More, if the server gave more.
     pub data: Option<RawJson<'b>>,
-}
-
-/// How far a call has come.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ProgressReport<'b> {
-    /// So much is done; more than last time.
-    pub progress: f64,
-    /// Out of so much, if that is known.
-    pub total: Option<f64>,
-    /// What is going on; untrusted text.
-    pub message: Option<JsonStr<'b>>,
 }
 
 impl ClientEngine {

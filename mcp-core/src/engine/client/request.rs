@@ -4,9 +4,9 @@ use core::time::Duration;
 
 use memchr::memmem;
 
-use super::{CallError, ClientEngine, Encode, Entry, Phase, RequestKey, RequestKind};
+use super::{CallError, ClientEngine, Entry, Phase, RequestKey, RequestKind};
 use crate::json::{JsonStr, RawJson, Sink, Writer};
-use crate::model::{Era, key};
+use crate::model::{Encode, Era, LoggingLevel, key};
 use crate::rpc::write_numbered_request;
 use crate::time::Instant;
 
@@ -22,7 +22,7 @@ pub struct CallOptions<'a> {
     pub progress: bool,
     /// From which level on log messages of this request are wanted (META-10). Servers of the legacy era are told by
     /// `logging/setLevel` instead: to them it is not sent.
-    pub log_level: Option<&'a str>,
+    pub log_level: Option<LoggingLevel>,
     /// More members of `_meta`, such as `traceparent` (META-15): an object. Those the engine writes itself are left out.
     pub meta: Option<RawJson<'a>>,
     /// For the retry of a call that was answered with [`Outcome::InputRequired`](super::Outcome::InputRequired): what was
@@ -183,7 +183,7 @@ fn write_meta<S: Sink + ?Sized>(
         json.compact(standing);
         if let Some(level) = options.log_level {
             json.key(key::LOG_LEVEL);
-            json.string(level);
+            json.string(level.as_str());
         }
     }
     if options.progress {

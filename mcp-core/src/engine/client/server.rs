@@ -5,8 +5,8 @@ use alloc::string::String;
 
 use super::detect::{member, string};
 use super::error::CallError;
-use crate::json::{Kind, RawJson};
-use crate::model::{Era, ProtocolVersion, key};
+use crate::json::RawJson;
+use crate::model::{Decode, Era, Implementation, ProtocolVersion, ServerCapabilities, key};
 
 /// The server as it described itself when the client connected.
 #[derive(Clone, Debug)]
@@ -14,20 +14,34 @@ use crate::model::{Era, ProtocolVersion, key};
 pub struct ServerInfo {
     /// The version that is spoken.
     pub version: ProtocolVersion,
+    /// Who the server says it is, if it does: for display and logs only (META-13).
+    pub implementation: Option<Implementation<'static>>,
+    /// What it declared. `None`: it was not asked, see [`ClientConfig::discover`](super::ClientConfig::discover).
+    pub capabilities: Option<ServerCapabilities<'static>>,
     /// How to use the server, in its own words; untrusted text.
     pub instructions: Option<String>,
     /// The result it answered with, checked; empty if it was not asked.
     result: Box<str>,
-    offers: Offers,
 }
 
 impl ServerInfo {
+    /// What cannot be read of the result counts as not declared: the version is settled, and a server is of use without
+    /// a name.
     pub(super) fn read(version: ProtocolVersion, result: RawJson<'_>) -> Self {
+        let implementation = match version.era() {
+            Era::Legacy => member(result, "serverInfo"),
+            Era::Modern => member(result, "_meta").and_then(|it| member(it, key::SERVER_INFO)),
+        };
+        let implementation = implementation.and_then(|it| Implementation::decode(it).ok());
+        let capabilities = member(result, "capabilities")
+            .and_then(|it| ServerCapabilities::decode(it).ok())
+            .unwrap_or_default();
         Self {
             version,
+            implementation: implementation.map(Implementation::into_owned),
+            capabilities: Some(capabilities.into_owned()),
             instructions: string(result, "instructions").map(|text| text.decode().into_owned()),
             result: result.as_str().into(),
-            offers: member(result, "capabilities").map_or(Offers::NONE, Offers::read),
         }
     }
 
@@ -35,9 +49,10 @@ impl ServerInfo {
     pub(super) fn unasked(version: ProtocolVersion) -> Self {
         Self {
             version,
+            implementation: None,
+            capabilities: None,
             instructions: None,
             result: Box::default(),
-            offers: Offers::ANY,
         }
     }
 
@@ -47,68 +62,58 @@ impl ServerInfo {
         self.version.era()
     }
 
-    /// The `InitializeResult` or `DiscoverResult`; `None` if the server was not asked.
+    /// The `InitializeResult` or `DiscoverResult` as it stands; `None` if the server was not asked.
     #[must_use]
     pub fn result(&self) -> Option<RawJson<'_>> {
         (!self.result.is_empty()).then(|| RawJson::new(&self.result))
     }
 
-    /// Who the server says it is: for display and logs only (META-13).
-    #[must_use]
-    pub fn implementation(&self) -> Option<RawJson<'_>> {
-        let result = self.result()?;
-        match self.era() {
-            Era::Legacy => member(result, "serverInfo"),
-            Era::Modern => member(member(result, "_meta")?, key::SERVER_INFO),
-        }
-    }
-
-    /// What it declared it can do.
-    #[must_use]
-    pub fn capabilities(&self) -> Option<RawJson<'_>> {
-        member(self.result()?, "capabilities")
-    }
-
     /// Whether the server takes requests of this method, and what may come of one. Unknown methods are an extension's
     /// business.
     pub(super) fn admit(&self, method: &str) -> Result<RequestKind, CallError> {
-        use Offers as O;
+        use RequestKind::{Listen, MayAsk, Plain};
         let legacy = self.era() == Era::Legacy;
-        let (there, needed, kinds) = match method {
-            "initialize" => (false, O::NONE, RequestKind::Plain),
-            "server/discover" => (!legacy, O::NONE, RequestKind::Plain),
-            "ping" => (legacy, O::NONE, RequestKind::Plain),
-            "tools/list" => (true, O::TOOLS, RequestKind::Plain),
-            "tools/call" => (true, O::TOOLS, RequestKind::MayAsk),
-            "resources/list" | "resources/templates/list" => {
-                (true, O::RESOURCES, RequestKind::Plain)
-            }
-            "resources/read" => (true, O::RESOURCES, RequestKind::MayAsk),
-            "resources/subscribe" | "resources/unsubscribe" => {
-                (legacy, O::SUBSCRIBE, RequestKind::Plain)
-            }
-            "prompts/list" => (true, O::PROMPTS, RequestKind::Plain),
-            "prompts/get" => (true, O::PROMPTS, RequestKind::MayAsk),
-            // CAP-04: the first revision has no capability for it.
-            "completion/complete" if self.version == ProtocolVersion::V2024_11_05 => {
-                (true, O::NONE, RequestKind::Plain)
-            }
-            "completion/complete" => (true, O::COMPLETIONS, RequestKind::Plain),
-            "logging/setLevel" => (legacy, O::LOGGING, RequestKind::Plain),
-            "subscriptions/listen" => (!legacy, O::NONE, RequestKind::Listen),
+        // Who is not asked may offer all of it.
+        let offers = |offer: fn(&ServerCapabilities<'_>) -> bool| {
+            self.capabilities.as_ref().is_none_or(offer)
+        };
+        let tools = ("tools", offers(|it| it.tools.is_some()));
+        let resources = ("resources", offers(|it| it.resources.is_some()));
+        let subscribe = offers(|it| it.resources.is_some_and(|it| it.subscribe));
+        let subscribe = ("resources.subscribe", subscribe);
+        let prompts = ("prompts", offers(|it| it.prompts.is_some()));
+        // CAP-04: the first revision has no capability for it.
+        let completions = self.version == ProtocolVersion::V2024_11_05;
+        let completions = ("completions", completions || offers(|it| it.completions));
+        let logging = ("logging", offers(|it| it.logging));
+        let anyway = ("", true);
+        let (there, (capability, offered), kind) = match method {
+            "initialize" => (false, anyway, Plain),
+            "server/discover" => (!legacy, anyway, Plain),
+            "ping" => (legacy, anyway, Plain),
+            "tools/list" => (true, tools, Plain),
+            "tools/call" => (true, tools, MayAsk),
+            "resources/list" | "resources/templates/list" => (true, resources, Plain),
+            "resources/read" => (true, resources, MayAsk),
+            "resources/subscribe" | "resources/unsubscribe" => (legacy, subscribe, Plain),
+            "prompts/list" => (true, prompts, Plain),
+            "prompts/get" => (true, prompts, MayAsk),
+            "completion/complete" => (true, completions, Plain),
+            "logging/setLevel" => (legacy, logging, Plain),
+            "subscriptions/listen" => (!legacy, anyway, Listen),
             // From server to client.
             "sampling/createMessage" | "roots/list" | "elicitation/create" => {
-                (false, O::NONE, RequestKind::Plain)
+                (false, anyway, Plain)
             }
-            _ => (true, O::NONE, RequestKind::MayAsk),
+            _ => (true, anyway, MayAsk),
         };
         if !there {
             return Err(CallError::NotInVersion(self.version));
         }
-        match self.offers.missing(needed) {
-            Some(name) => Err(CallError::NotOffered(name)),
-            None => Ok(kinds),
+        if !offered {
+            return Err(CallError::NotOffered(capability));
         }
+        Ok(kind)
     }
 }
 
@@ -123,54 +128,4 @@ pub(super) enum RequestKind {
     MayAsk,
     /// A subscription: answered when it ends.
     Listen,
-}
-
-/// The server capabilities that decide about requests.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Offers(u8);
-
-impl Offers {
-    const NONE: Self = Self(0);
-    const TOOLS: Self = Self(1);
-    const RESOURCES: Self = Self(1 << 1);
-    const SUBSCRIBE: Self = Self(1 << 2);
-    const PROMPTS: Self = Self(1 << 3);
-    const COMPLETIONS: Self = Self(1 << 4);
-    const LOGGING: Self = Self(1 << 5);
-    const ANY: Self = Self(u8::MAX);
-
-    const NAMES: [(&'static str, Self); 5] = [
-        ("tools", Self::TOOLS),
-        ("resources", Self::RESOURCES),
-        ("prompts", Self::PROMPTS),
-        ("completions", Self::COMPLETIONS),
-        ("logging", Self::LOGGING),
-    ];
-
-    /// A capability is declared if its value is an object (CAP-05).
-    fn read(capabilities: RawJson<'_>) -> Self {
-        let declared = |name: &str| {
-            member(capabilities, name).filter(|settings| settings.kind() == Kind::Object)
-        };
-        let mut offers = Self::NONE;
-        for (name, bit) in Self::NAMES {
-            if declared(name).is_some() {
-                offers.0 |= bit.0;
-            }
-        }
-        let subscribe = declared("resources").and_then(|settings| member(settings, "subscribe"));
-        if subscribe.and_then(RawJson::as_bool) == Some(true) {
-            offers.0 |= Self::SUBSCRIBE.0;
-        }
-        offers
-    }
-
-    fn missing(self, needed: Self) -> Option<&'static str> {
-        if self.0 & needed.0 == needed.0 {
-            return None;
-        }
-        let mut names = Self::NAMES.iter();
-        let name = names.find(|(_, bit)| *bit == needed);
-        Some(name.map_or("resources.subscribe", |(name, _)| name))
-    }
 }

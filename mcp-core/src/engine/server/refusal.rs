@@ -3,20 +3,24 @@
 use core::fmt::{self, Write as _};
 
 use super::Incoming;
-use super::catalog::write_versions;
+use super::answer::write_required;
+use super::catalog::{Catalog, write_versions};
 use crate::error::PeerFault;
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
 use crate::model::{Era, Params, ProtocolVersion};
 use crate::rpc::{Request, RequestId, write_error};
+
+/// The request that is refused, if it was readable, and what is offered.
+pub(super) type About<'a, 'b> = (&'a Request<'b>, &'a Params<'b>, &'a Catalog);
 
 /// Answers a message with the error that its fault is; the request, if there is a readable one, is there to be quoted.
 pub(super) fn refuse<'b, S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RequestId<'_>>,
     fault: PeerFault,
-    request: Option<(&Request<'_>, &Params<'_>)>,
+    about: Option<About<'_, '_>>,
 ) -> Incoming<'b> {
-    match write_fault(out, id, fault, request) {
+    match write_fault(out, id, fault, about) {
         Ok(()) => Incoming::Rejected(fault),
         Err(Full) => Incoming::Blocked,
     }
@@ -26,33 +30,52 @@ fn write_fault<S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RequestId<'_>>,
     fault: PeerFault,
-    request: Option<(&Request<'_>, &Params<'_>)>,
+    about: Option<About<'_, '_>>,
 ) -> Result<(), Full> {
-    let name = request.and_then(|(request, params)| {
-        if fault == PeerFault::MethodNotFound {
-            Some(request.method)
-        } else if fault == PeerFault::UnknownTool {
-            params.name?.as_string()
-        } else {
-            None
-        }
-    });
+    let name = about.and_then(|about| name(fault, about));
     let message = Message { fault, name };
     write_error(out, id.map(|id| id.raw()), fault.code(), &message, |json| {
-        if fault == PeerFault::UnsupportedVersion {
-            write_unsupported(
-                request.and_then(|(_, params)| params.meta.protocol_version),
-                json,
-            );
-        } else if let PeerFault::MissingCapability { missing, .. } = fault {
-            // ERR-08: an object, not a list of names.
-            json.key("data");
-            json.begin_object();
-            json.key("requiredCapabilities");
-            missing.write(json);
-            json.end_object();
+        let params = about.map(|(_, params, _)| params);
+        match fault {
+            PeerFault::UnsupportedVersion => {
+                write_unsupported(params.and_then(|it| it.meta.protocol_version), json);
+            }
+            PeerFault::MissingCapability { missing, .. } => write_required(missing, json),
+            // RSC-03.
+            PeerFault::UnknownResource { .. } => {
+                if let Some(uri) = params.and_then(|params| params.uri) {
+                    json.key("data");
+                    json.begin_object();
+                    json.key("uri");
+                    json.raw(uri);
+                    json.end_object();
+                }
+            }
+            _ => {}
         }
     })
+}
+
+/// What the fault is about: something the peer named, or an argument of a prompt that it did not name.
+fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Option<Name<'a>> {
+    let named = |value: Option<RawJson<'a>>| value?.as_string().map(Name::Theirs);
+    match fault {
+        PeerFault::MethodNotFound => Some(Name::Theirs(request.method)),
+        PeerFault::UnknownTool => named(params.name),
+        PeerFault::UnknownPrompt => named(params.name).or_else(|| named(referred(params, "name"))),
+        PeerFault::UnknownReference => named(referred(params, "uri")),
+        PeerFault::MissingArgument => {
+            let prompt = catalog.prompt(params.name?.as_string()?)?;
+            let missing = catalog.missing_argument(prompt, params.arguments)?;
+            Some(Name::Ours(missing))
+        }
+        _ => None,
+    }
+}
+
+fn referred<'b>(params: &Params<'b>, member: &str) -> Option<RawJson<'b>> {
+    let mut members = params.reference?.as_object()?;
+    members.find(|(name, _)| *name == *member).map(|it| it.1)
 }
 
 /// ERR-09. A legacy version is served after `initialize` only (VER-04): who asks for one statelessly is not told that it
@@ -74,15 +97,21 @@ fn write_unsupported<S: Sink + ?Sized>(requested: Option<RawJson<'_>>, json: &mu
 }
 
 /// What is wrong, and with which name.
-struct Message<'b> {
+struct Message<'a> {
     fault: PeerFault,
-    name: Option<JsonStr<'b>>,
+    name: Option<Name<'a>>,
+}
+
+enum Name<'a> {
+    Theirs(JsonStr<'a>),
+    Ours(&'a str),
 }
 
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name {
-            Some(name) => write!(f, "{}: {}", self.fault, Shown(name)),
+            Some(Name::Theirs(name)) => write!(f, "{}: {}", self.fault, Shown(name)),
+            Some(Name::Ours(name)) => write!(f, "{}: {name}", self.fault),
             None => self.fault.fmt(f),
         }
     }
@@ -119,7 +148,7 @@ mod tests {
             let name = RawJson::parse(name.as_bytes()).expect("a string");
             Message {
                 fault: PeerFault::UnknownTool,
-                name: name.as_string(),
+                name: name.as_string().map(Name::Theirs),
             }
             .to_string()
         };

@@ -1,6 +1,7 @@
 //! What goes out: `_meta` by era, what is refused here, retries with input (META-08 to META-15, MRTR-09 to MRTR-11).
 
 use super::*;
+use crate::model::LoggingLevel;
 
 const STANDING: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}"#;
 
@@ -27,7 +28,7 @@ fn the_callers_meta_is_kept_and_the_engines_is_not_the_callers() {
     let mut stage = Stage::modern();
     let options = CallOptions {
         progress: true,
-        log_level: Some("warning"),
+        log_level: Some(LoggingLevel::Warning),
         meta: json(
             r#"{"traceparent":"00-1","progressToken":"mine","io.modelcontextprotocol/logLevel":"debug"}"#,
         ),
@@ -62,7 +63,7 @@ fn a_legacy_request_has_only_what_was_asked_for() {
     stage.call("tools/list").expect("sent");
     let options = CallOptions {
         progress: true,
-        log_level: Some("debug"),
+        log_level: Some(LoggingLevel::Debug),
         input_responses: json("{}"),
         request_state: json("\"s\""),
         ..CallOptions::default()
@@ -210,7 +211,7 @@ fn what_cannot_go_out_uses_nothing_up() {
 #[test]
 fn changed_roots_are_told_where_that_can_be_heard() {
     let mut roots = config();
-    roots.capabilities = ClientCapabilities::ROOTS;
+    roots.capabilities = ClientCapabilities::ROOTS_LIST_CHANGED;
     let mut declared = Stage::legacy_with(roots.clone(), "2025-06-18");
     let mut undeclared = Stage::legacy("2025-06-18");
     let mut modern = Stage::modern_with(roots);

@@ -10,23 +10,30 @@ mod modern;
 pub(super) use legacy::{Session, negotiate};
 
 use crate::error::PeerFault;
-use crate::model::{ClientCapabilities, Method, ProtocolVersion, RequestMeta};
+use crate::model::{ClientCapabilities, LoggingLevel, Method, ProtocolVersion, RequestMeta};
 
 /// What a request is answered under.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) version: ProtocolVersion,
     pub(super) capabilities: ClientCapabilities,
+    /// From which level on a modern request wants to be told what is logged; `None`: not at all (LOG-04).
+    pub(super) log_level: Option<LoggingLevel>,
 }
 
 /// Decides for a request other than `initialize`; `None` is a method that is not known here.
 pub(super) fn admit(
     method: Option<Method>,
     meta: &RequestMeta<'_>,
-    session: Option<Session>,
+    session: Option<&Session>,
 ) -> Result<Terms, PeerFault> {
     // A modern method is modern even if the client forgot its `_meta`: it is then told what is missing.
-    if meta.is_modern() || method == Some(Method::Discover) {
+    let modern = match method {
+        Some(Method::Discover) => true,
+        Some(Method::SubscriptionsListen) => session.is_none(),
+        _ => false,
+    };
+    if modern || meta.is_modern() {
         return modern::admit(method, meta);
     }
     legacy::admit(method.ok_or(PeerFault::MethodNotFound)?, session)

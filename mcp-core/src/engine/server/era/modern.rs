@@ -30,13 +30,14 @@ pub(super) fn admit(method: Option<Method>, meta: &RequestMeta<'_>) -> Result<Te
             field: CAPABILITIES,
             expected: "an object",
         })?;
-    meta.log_level()?;
-    match method {
-        Some(Method::Discover | Method::ToolsList | Method::ToolsCall) => Ok(Terms {
-            version,
-            capabilities,
-        }),
-        // PING-02: gone with the handshake.
-        Some(_) | None => Err(PeerFault::MethodNotFound),
+    let log_level = meta.log_level()?;
+    // PING-02, LOG-07, RSC-09: what is gone with the handshake is as unknown as what never was.
+    if !method.is_some_and(|method| method.is_of_client(version)) {
+        return Err(PeerFault::MethodNotFound);
     }
+    Ok(Terms {
+        version,
+        capabilities,
+        log_level,
+    })
 }

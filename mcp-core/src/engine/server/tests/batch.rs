@@ -56,7 +56,7 @@ fn send(engine: &mut ServerEngine, messages: &[String]) -> (Vec<ReplyToken>, Str
 fn reply(engine: &mut ServerEngine, token: ReplyToken) -> String {
     let mut out = Vec::new();
     engine
-        .reply(token, &CallToolResult::new(&[]), &mut out)
+        .reply(token, &CallToolResult::new([]), &mut out)
         .expect("in flight");
     String::from_utf8(out).expect("UTF-8")
 }
@@ -195,7 +195,7 @@ fn answers_wait_for_room() {
     let (mut calls, _) = send(&mut engine, &[tool_call("1"), tool_call("2")]);
     assert_eq!(reply(&mut engine, calls.remove(0)), "");
     let mut small = heapless::Vec::<u8, 40>::new();
-    let blocked = engine.reply(calls.remove(0), &CallToolResult::new(&[]), &mut small);
+    let blocked = engine.reply(calls.remove(0), &CallToolResult::new([]), &mut small);
     let Err(SendError::Full(token)) = blocked else {
         panic!("{blocked:?}");
     };

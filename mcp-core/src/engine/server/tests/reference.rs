@@ -121,6 +121,8 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
                     other @ (Incoming::Handled
                     | Incoming::Batch(_)
                     | Incoming::Cancelled(_)
+                    | Incoming::Answer(_)
+                    | Incoming::RootsChanged
                     | Incoming::Rejected(_)
                     | Incoming::Blocked) => prop_assert!(false, "{:?}", other),
                 }
@@ -190,7 +192,7 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
     }
     // Whatever happened, what is left can be answered, and then nothing is left.
     for call in held {
-        let result = CallToolResult::new(&[]);
+        let result = CallToolResult::new([]);
         let sent = engine.reply(call.token, &result, &mut Vec::new());
         prop_assert_eq!(sent.is_ok(), !call.over, "{}", call.id.to_string());
     }

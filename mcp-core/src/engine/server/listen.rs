@@ -1,0 +1,246 @@
+//! Subscriptions of both eras: `subscriptions/listen`, and `resources/subscribe` in a session.
+
+use super::catalog::COMPLETE;
+use super::request::string;
+use super::serve::write_empty;
+use super::subscriptions::{Change, Lists, Notice};
+use super::{Served, ServedKind, ServerEngine, Stop, Terms};
+use crate::engine::CallKey;
+use crate::error::PeerFault;
+use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
+use crate::model::{Decode, Encode, Params, SubscriptionFilter, key};
+use crate::rpc::{RequestId, write_notification, write_result};
+
+impl ServerEngine {
+    /// Marks that something has changed. Who is to be told of it is, by [`next_notification`](Self::next_notification):
+    /// a session that declared to tell its client, and each `subscriptions/listen` that asked for it.
+    ///
+    /// However often it is said before that, each of them is told once. Nothing is told that the catalog does not declare.
+    pub fn announce(&mut self, change: Change<'_>) {
+        self.subscriptions.announce(change);
+    }
+
+    /// Writes one notification that is due, if any is: `false` means that there is none.
+    ///
+    /// # Errors
+    ///
+    /// There is no room: it stays due.
+    pub fn next_notification<S: Sink + ?Sized>(&mut self, out: &mut S) -> Result<bool, Full> {
+        let Some(Notice { listen, change }) = self.subscriptions.next() else {
+            return Ok(false);
+        };
+        let method = match change {
+            Change::ToolsList => "notifications/tools/list_changed",
+            Change::PromptsList => "notifications/prompts/list_changed",
+            Change::ResourcesList => "notifications/resources/list_changed",
+            Change::ResourceUpdated(_) => "notifications/resources/updated",
+        };
+        let listen = listen.and_then(|key| self.calls.get_mut(key));
+        write_notification(out, method, |json| {
+            json.begin_object();
+            if let Some(listen) = listen {
+                // META-14: in the very text it came in.
+                json.key("_meta");
+                json.begin_object();
+                write_subscription(listen.id(), json);
+                json.end_object();
+            }
+            if let Change::ResourceUpdated(uri) = change {
+                json.key("uri");
+                json.string(uri);
+            }
+            json.end_object();
+        })?;
+        self.subscriptions.told();
+        Ok(true)
+    }
+
+    /// Ends every `subscriptions/listen`, because the server is about to end: each is told by a
+    /// `notifications/cancelled` and by its result, in this order (SUB-11, SUB-12). Writes two messages for each.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for the next two: those written before are whole, and the rest is written when this is called
+    /// again.
+    pub fn end_subscriptions<S: Sink + ?Sized>(&mut self, out: &mut S) -> Result<(), Full> {
+        while let Some((listener, key)) = self.subscriptions.any_listen() {
+            let before = out.len();
+            self.end_listen(key, out)
+                .inspect_err(|Full| out.truncate(before))?;
+            self.subscriptions.close(listener);
+            self.calls.remove(key);
+        }
+        Ok(())
+    }
+
+    fn end_listen<S: Sink + ?Sized>(&mut self, key: CallKey, out: &mut S) -> Result<(), Full> {
+        let Some(listen) = self.calls.get_mut(key) else {
+            return Ok(());
+        };
+        let id = listen.id();
+        write_notification(out, "notifications/cancelled", |json| {
+            json.begin_object();
+            json.key("requestId");
+            json.raw(id);
+            json.end_object();
+        })?;
+        write_end(&self.catalog, id, out)
+    }
+
+    /// `subscriptions/listen`: acknowledges what of it is honoured, and tells it from now on. A subscription to nothing
+    /// is answered at once.
+    pub(super) fn listen<'b, S: Sink + ?Sized>(
+        &mut self,
+        id: RequestId<'b>,
+        params: &Params<'b>,
+        terms: &Terms,
+        out: &mut S,
+    ) -> Result<(), Stop> {
+        let wanted = params.notifications.ok_or(PeerFault::Params {
+            field: "notifications",
+            expected: "an object",
+        })?;
+        let mut filter = SubscriptionFilter::decode(wanted).map_err(|error| PeerFault::Params {
+            field: match error.field {
+                "" => "notifications",
+                "resourceSubscriptions" => "notifications.resourceSubscriptions",
+                _ => "a member of `notifications`",
+            },
+            expected: error.expected,
+        })?;
+        self.honour(&mut filter);
+        let limits = &self.limits;
+        let uris = filter.resource_subscriptions.as_deref().unwrap_or_default();
+        if self.subscriptions.listens() >= limits.max_subscriptions {
+            let limit = limits.max_subscriptions;
+            return Err(PeerFault::Subscriptions { limit }.into());
+        }
+        let limit = limits.max_subscribed_uris;
+        if uris.len() > limit.saturating_sub(self.subscriptions.watched()) {
+            return Err(PeerFault::Subscriptions { limit }.into());
+        }
+        if uris.iter().any(|uri| uri.len() > limits.max_subscribed_uri) {
+            return Err(LONG_URI.into());
+        }
+        let wants = Lists::NONE
+            .with(Lists::TOOLS, filter.tools_list_changed)
+            .with(Lists::PROMPTS, filter.prompts_list_changed)
+            .with(Lists::RESOURCES, filter.resources_list_changed);
+        let before = out.len();
+        let key = self
+            .calls
+            .insert(id, None, terms.version, None, limits)?;
+        if let Err(Full) = write_acknowledged(&filter, terms, id, out) {
+            self.calls.remove(key);
+            return Err(Stop::Full);
+        }
+        if wants.is_empty() && uris.is_empty() {
+            self.calls.remove(key);
+            return write_end(&self.catalog, id.raw(), out).map_err(|Full| {
+                out.truncate(before);
+                Stop::Full
+            });
+        }
+        if let Some(call) = self.calls.get_mut(key) {
+            call.served = Served::new(ServedKind::Listen, terms);
+        }
+        let listener = self.subscriptions.open(Some(key), wants, false);
+        for uri in uris {
+            self.subscriptions.watch(listener, uri);
+        }
+        Ok(())
+    }
+
+    /// Leaves out of a filter what is not offered (SUB-04, SUB-14).
+    fn honour(&self, filter: &mut SubscriptionFilter<'_>) {
+        let offers = self.catalog.offers();
+        filter.tools_list_changed &= offers.tools_list_changed;
+        filter.prompts_list_changed &= offers.prompts_list_changed;
+        filter.resources_list_changed &= offers.resources_list_changed;
+        let uris = filter.resource_subscriptions.take();
+        filter.resource_subscriptions =
+            uris.filter(|uris| offers.resources_subscribe && !uris.is_empty());
+    }
+
+    /// `resources/subscribe`. Any URI can be subscribed to: what is not there yet may come.
+    pub(super) fn subscribe<S: Sink + ?Sized>(
+        &mut self,
+        id: RequestId<'_>,
+        params: &Params<'_>,
+        out: &mut S,
+    ) -> Result<(), Stop> {
+        let session = self.session.ok_or(PeerFault::NotInitialized)?;
+        let uri = uri(params)?.decode();
+        let known = self.subscriptions.find_watch(session.listener, &uri);
+        if uri.len() > self.limits.max_subscribed_uri {
+            return Err(LONG_URI.into());
+        }
+        let limit = self.limits.max_subscribed_uris;
+        if known.is_none() && self.subscriptions.watched() >= limit {
+            return Err(PeerFault::Subscriptions { limit }.into());
+        }
+        write_empty(id, out)?;
+        self.subscriptions.watch(session.listener, &uri);
+        Ok(())
+    }
+
+    /// `resources/unsubscribe`. Of what is not subscribed to it is true already.
+    pub(super) fn unsubscribe<S: Sink + ?Sized>(
+        &mut self,
+        id: RequestId<'_>,
+        params: &Params<'_>,
+        out: &mut S,
+    ) -> Result<(), Stop> {
+        let session = self.session.ok_or(PeerFault::NotInitialized)?;
+        let uri = uri(params)?.decode();
+        write_empty(id, out)?;
+        self.subscriptions.unwatch(session.listener, &uri);
+        Ok(())
+    }
+}
+
+const LONG_URI: PeerFault = PeerFault::Params {
+    field: "uri",
+    expected: "shorter",
+};
+
+fn uri<'b>(params: &Params<'b>) -> Result<JsonStr<'b>, PeerFault> {
+    string(params.uri, "uri")
+}
+
+fn write_subscription<S: Sink + ?Sized>(id: RawJson<'_>, json: &mut Writer<'_, S>) {
+    json.key(key::SUBSCRIPTION_ID);
+    json.raw(id);
+}
+
+/// SUB-03.
+fn write_acknowledged<S: Sink + ?Sized>(
+    filter: &SubscriptionFilter<'_>,
+    terms: &Terms,
+    id: RequestId<'_>,
+    out: &mut S,
+) -> Result<(), Full> {
+    write_notification(out, "notifications/subscriptions/acknowledged", |json| {
+        json.begin_object();
+        json.key("_meta");
+        json.begin_object();
+        write_subscription(id.raw(), json);
+        json.end_object();
+        json.key("notifications");
+        filter.encode(terms.version, json);
+        json.end_object();
+    })
+}
+
+/// SUB-11.
+fn write_end<S: Sink + ?Sized>(
+    catalog: &super::Catalog,
+    id: RawJson<'_>,
+    out: &mut S,
+) -> Result<(), Full> {
+    write_result(out, id, |json| {
+        json.begin_object();
+        catalog.write_modern_head(COMPLETE, json, |json| write_subscription(id, json));
+        json.end_object();
+    })
+}

@@ -1,0 +1,342 @@
+//! Who wants to be told of which changes, and what is due to be told.
+//!
+//! ```text
+//!  announce(change) --> marks each listener or watched URI that wants it, once --> due: one entry for each mark
+//!                                                                                   |
+//!  next_notification  <-- takes the oldest entry, clears its mark  <----------------+
+//! ```
+//!
+//! A mark that is set already is not set again: however many changes come while the peer does not read, each listener is
+//! told once, and the memory is that of the subscriptions.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use crate::engine::CallKey;
+
+/// Something that subscribers are told of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Change<'a> {
+    /// The list of tools.
+    ToolsList,
+    /// The list of prompts.
+    PromptsList,
+    /// The list of resources, or that of templates.
+    ResourcesList,
+    /// What is in the resource of this URI. Only those are told who subscribed to this very URI: whoever changes a part
+    /// of a resource says so of the resource as well.
+    ResourceUpdated(&'a str),
+}
+
+/// A set of lists.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Lists(u8);
+
+impl Lists {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const TOOLS: Self = Self(1);
+    pub(super) const PROMPTS: Self = Self(1 << 1);
+    pub(super) const RESOURCES: Self = Self(1 << 2);
+    const EACH: [Self; 3] = [Self::TOOLS, Self::PROMPTS, Self::RESOURCES];
+
+    pub(super) const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(super) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// This set and `other`, if `also`.
+    pub(super) const fn with(self, other: Self, also: bool) -> Self {
+        if also { Self(self.0 | other.0) } else { self }
+    }
+
+    const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+/// Names a listener as long as it is open.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct ListenerId(u32);
+
+/// The notification that is due next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Notice<'s> {
+    /// The `subscriptions/listen` it is for; `None`: the legacy session.
+    pub(super) listen: Option<CallKey>,
+    pub(super) change: Change<'s>,
+}
+
+#[derive(Debug)]
+struct Listener {
+    listen: Option<CallKey>,
+    wants: Lists,
+    /// Those that have an entry in the queue, or will have when it is no longer held.
+    due: Lists,
+    /// Marks are kept, and nothing is queued: the session is not ready to be told (INIT-05).
+    held: bool,
+}
+
+#[derive(Debug)]
+struct Watch {
+    uri: Box<str>,
+    listener: ListenerId,
+    due: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    List(ListenerId, Lists),
+    /// By the place of the watch.
+    Updated(u32),
+}
+
+/// The listeners of one connection: the legacy session, and each `subscriptions/listen`.
+#[derive(Debug)]
+pub(super) struct Subscriptions {
+    listeners: Vec<Option<Listener>>,
+    watches: Vec<Option<Watch>>,
+    free: Vec<u32>,
+    /// Places of watches, found by URI; several listeners may watch one.
+    by_uri: HashTable<u32>,
+    hasher: FixedState,
+    due: VecDeque<Due>,
+}
+
+impl Subscriptions {
+    /// Nobody. URIs come from the peer: `seed` keeps it from choosing ones that collide.
+    pub(super) const fn new(seed: u64) -> Self {
+        Self {
+            listeners: Vec::new(),
+            watches: Vec::new(),
+            free: Vec::new(),
+            by_uri: HashTable::new(),
+            hasher: FixedState::with_seed(seed),
+            due: VecDeque::new(),
+        }
+    }
+
+    /// How many `subscriptions/listen` are open.
+    pub(super) fn listens(&self) -> usize {
+        let open = self.listeners.iter().flatten();
+        open.filter(|listener| listener.listen.is_some()).count()
+    }
+
+    /// How many URIs are watched, counted once for each listener.
+    pub(super) fn watched(&self) -> usize {
+        self.by_uri.len()
+    }
+
+    pub(super) fn open(&mut self, listen: Option<CallKey>, wants: Lists, held: bool) -> ListenerId {
+        let listener = Some(Listener {
+            listen,
+            wants,
+            due: Lists::NONE,
+            held,
+        });
+        // As many as `Limits::max_subscriptions`, and one.
+        let at = match self.listeners.iter().position(Option::is_none) {
+            Some(at) => {
+                self.listeners[at] = listener;
+                at
+            }
+            None => {
+                self.listeners.push(listener);
+                self.listeners.len() - 1
+            }
+        };
+        ListenerId(at as u32)
+    }
+
+    /// The listener that a `subscriptions/listen` opened.
+    pub(super) fn find(&self, listen: CallKey) -> Option<ListenerId> {
+        let at = self.listeners.iter().position(|listener| {
+            listener
+                .as_ref()
+                .is_some_and(|listener| listener.listen == Some(listen))
+        })?;
+        Some(ListenerId(at as u32))
+    }
+
+    /// Any `subscriptions/listen` that is open.
+    pub(super) fn any_listen(&self) -> Option<(ListenerId, CallKey)> {
+        let mut listeners = (0..).zip(&self.listeners);
+        listeners.find_map(|(at, listener)| Some((ListenerId(at), listener.as_ref()?.listen?)))
+    }
+
+    /// From now on what is due to this listener is told.
+    pub(super) fn release(&mut self, id: ListenerId) {
+        let Some(Some(listener)) = self.listeners.get_mut(id.0 as usize) else {
+            return;
+        };
+        if !core::mem::take(&mut listener.held) {
+            return;
+        }
+        for list in Lists::EACH {
+            if listener.due.contains(list) {
+                self.due.push_back(Due::List(id, list));
+            }
+        }
+        for (at, watch) in (0..).zip(&self.watches) {
+            if watch.as_ref().is_some_and(|it| it.listener == id && it.due) {
+                self.due.push_back(Due::Updated(at));
+            }
+        }
+    }
+
+    /// Ends what a listener wants, and takes back what was due to it.
+    pub(super) fn close(&mut self, id: ListenerId) {
+        let watches = &self.watches;
+        let of_it = |at: u32| {
+            let watch = watches[at as usize].as_ref();
+            watch.is_some_and(|watch| watch.listener == id)
+        };
+        self.due.retain(|due| match *due {
+            Due::List(listener, _) => listener != id,
+            Due::Updated(at) => !of_it(at),
+        });
+        self.by_uri.retain(|&mut at| !of_it(at));
+        for (at, watch) in (0..).zip(&mut self.watches) {
+            if watch.take_if(|watch| watch.listener == id).is_some() {
+                self.free.push(at);
+            }
+        }
+        self.listeners[id.0 as usize] = None;
+    }
+
+    /// Adds a URI; whoever watches it already goes on to.
+    pub(super) fn watch(&mut self, listener: ListenerId, uri: &str) {
+        if self.find_watch(listener, uri).is_some() {
+            return;
+        }
+        let watch = Some(Watch {
+            uri: uri.into(),
+            listener,
+            due: false,
+        });
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.watches[at as usize] = watch;
+                at
+            }
+            None => {
+                self.watches.push(watch);
+                (self.watches.len() - 1) as u32
+            }
+        };
+        let (watches, hasher) = (&self.watches, &self.hasher);
+        self.by_uri
+            .insert_unique(hasher.hash_one(uri), at, |&other| {
+                let watch = watches[other as usize].as_ref();
+                watch.map_or(0, |watch| hasher.hash_one(&*watch.uri))
+            });
+    }
+
+    pub(super) fn unwatch(&mut self, listener: ListenerId, uri: &str) {
+        let Some(at) = self.find_watch(listener, uri) else {
+            return;
+        };
+        let hash = self.hasher.hash_one(uri);
+        if let Ok(entry) = self.by_uri.find_entry(hash, |&other| other == at) {
+            entry.remove();
+        }
+        self.watches[at as usize] = None;
+        self.free.push(at);
+        self.due
+            .retain(|due| !matches!(*due, Due::Updated(other) if other == at));
+    }
+
+    pub(super) fn find_watch(&self, listener: ListenerId, uri: &str) -> Option<u32> {
+        let found = self.by_uri.find(self.hasher.hash_one(uri), |&at| {
+            let watch = self.watches[at as usize].as_ref();
+            watch.is_some_and(|watch| watch.listener == listener && *watch.uri == *uri)
+        });
+        found.copied()
+    }
+
+    /// Marks what is due because of a change.
+    pub(super) fn announce(&mut self, change: Change<'_>) {
+        let list = match change {
+            Change::ToolsList => Lists::TOOLS,
+            Change::PromptsList => Lists::PROMPTS,
+            Change::ResourcesList => Lists::RESOURCES,
+            Change::ResourceUpdated(uri) => return self.announce_update(uri),
+        };
+        for (at, listener) in (0..).zip(&mut self.listeners) {
+            let Some(listener) = listener else { continue };
+            if listener.wants.contains(list) && !listener.due.contains(list) {
+                listener.due = listener.due.with(list, true);
+                if !listener.held {
+                    self.due.push_back(Due::List(ListenerId(at), list));
+                }
+            }
+        }
+    }
+
+    fn announce_update(&mut self, uri: &str) {
+        let Self {
+            listeners,
+            watches,
+            by_uri,
+            hasher,
+            due,
+            ..
+        } = self;
+        for &at in by_uri.iter_hash(hasher.hash_one(uri)) {
+            let Some(watch) = &mut watches[at as usize] else {
+                continue;
+            };
+            if *watch.uri != *uri || watch.due {
+                continue;
+            }
+            watch.due = true;
+            let listener = listeners[watch.listener.0 as usize].as_ref();
+            if listener.is_some_and(|listener| !listener.held) {
+                due.push_back(Due::Updated(at));
+            }
+        }
+    }
+
+    /// What is due next, if anything is.
+    pub(super) fn next(&self) -> Option<Notice<'_>> {
+        let (listener, change) = match *self.due.front()? {
+            Due::List(listener, Lists::TOOLS) => (listener, Change::ToolsList),
+            Due::List(listener, Lists::PROMPTS) => (listener, Change::PromptsList),
+            Due::List(listener, _) => (listener, Change::ResourcesList),
+            Due::Updated(at) => {
+                let watch = self.watches[at as usize].as_ref()?;
+                (watch.listener, Change::ResourceUpdated(&watch.uri))
+            }
+        };
+        let listener = self.listeners[listener.0 as usize].as_ref()?;
+        Some(Notice {
+            listen: listener.listen,
+            change,
+        })
+    }
+
+    /// It has been told: the next change of it is due again.
+    pub(super) fn told(&mut self) {
+        match self.due.pop_front() {
+            Some(Due::List(id, list)) => {
+                if let Some(listener) = &mut self.listeners[id.0 as usize] {
+                    listener.due = listener.due.without(list);
+                }
+            }
+            Some(Due::Updated(at)) => {
+                if let Some(watch) = &mut self.watches[at as usize] {
+                    watch.due = false;
+                }
+            }
+            None => {}
+        }
+    }
+}
