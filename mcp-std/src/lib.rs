@@ -31,16 +31,104 @@
 //! | [`ToolResult`] | all of that by hand |
 //! | `()` | a result without content |
 //!
-//! A function that also takes a [`Context`] can report progress. [`Tool`] says more about a tool than a name: title,
-//! hints, what it requires of the client.
+//! A function that also takes a [`Context`] can report progress, send log messages and ask the client. [`Tool`] says more
+//! about a tool than a name: title, hints, icons, what it requires of the client.
+//!
+//! # Resources, prompts, completion
+//!
+//! ```
+//! use mcp_std::{Prompt, ResourceTemplate, Server};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Page {
+//!     title: String,
+//! }
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Summary {
+//!     /// Which page.
+//!     title: String,
+//!     /// How many words.
+//!     words: Option<u32>,
+//! }
+//!
+//! let titles = |typed: String, _| async move {
+//!     ["Home", "Help"].into_iter().filter(|it| it.starts_with(&typed)).collect::<Vec<_>>()
+//! };
+//! let page = ResourceTemplate::new("wiki://{title}", "page", |page: Page| async move {
+//!     // `None`: there is no such resource.
+//!     (page.title == "Home").then(|| "Welcome!".to_owned())
+//! })
+//! .mime_type("text/plain")
+//! .complete("title", titles);
+//! let summary = Prompt::new("summarise", "Sums up a page", |it: Summary| async move {
+//!     format!("Sum up wiki://{} in {} words", it.title, it.words.unwrap_or(100))
+//! })
+//! .complete("title", titles);
+//!
+//! let server = Server::builder("wiki", "1.0.0")
+//!     .resource("wiki://index", "index", || async { "Home\nHelp" })
+//!     .with_template(page)
+//!     .with_prompt(summary)
+//!     .build()?;
+//! # Ok::<(), mcp_std::BuildError>(())
+//! ```
+//!
+//! Resources return what is [`IntoResource`]: text, bytes (sent in base64), [`model::ResourceContents`]. Prompts return
+//! what is [`IntoPrompt`]: a text, which becomes a message of the user, or messages. Arguments of prompts and variables of
+//! templates are text on the wire; numbers, booleans, enums and `Option`s are read from it. Completers return lists of
+//! strings.
+//!
+//! # Asking the client
+//!
+//! ```
+//! use mcp_std::{AskError, Context, Elicited, Server};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Seat {
+//!     /// By the window?
+//!     window: bool,
+//! }
+//!
+//! async fn book(context: Context) -> Result<String, AskError> {
+//!     Ok(match context.elicit_form::<Seat>("Which seat?").await? {
+//!         Elicited::Accepted(seat) => format!("booked; window: {}", seat.window),
+//!         Elicited::Declined | Elicited::Cancelled => "not booked".to_owned(),
+//!     })
+//! }
+//!
+//! let server = Server::builder("trains", "1.0.0").tool("book", "Books a seat", book).build()?;
+//! # Ok::<(), mcp_std::BuildError>(())
+//! ```
+//!
+//! The same function serves clients of both eras, and in one of them it is run again from its beginning: [`Context`] says
+//! what that asks of it. [`InputRequired`] is for those who would rather steer that themselves.
+//!
+//! # Changes while serving
+//!
+//! With [`list_changes`](ServerBuilder::list_changes), [`Server::add_tool`], [`Server::remove_tool`] and their like change
+//! what all clients are offered; with [`subscriptions`](ServerBuilder::subscriptions), [`Server::resource_updated`] says
+//! that a resource has. Who subscribed is told, in the way of their era, once for all the changes that came while they did
+//! not read. Without either, nothing is spent on it.
 //!
 //! # What goes wrong, and who is told
 //!
-//! - Arguments that do not fit the type: the model, with `isError: true` and the member's name.
-//! - `Err` from a tool: the model, with `isError: true`.
-//! - A panic in a tool: the client, with a JSON-RPC error (`-32603`). Other calls go on.
-//! - An unknown tool, a malformed request: the client, with a JSON-RPC error.
+//! - Arguments of a tool that do not fit the type: the model, with `isError: true` and the member's name.
+//! - `Err` from a tool: the model, with `isError: true`. From a resource or prompt: the client, with a JSON-RPC error.
+//! - [`ProtocolError`] from any of them: the client, with this JSON-RPC error.
+//! - [`ResourceError::NotFound`], or `None`, from a resource: the client, with the error that its revision has for that.
+//! - [`AskError::Unsupported`] from any of them: the client, with the error that names what it would have to declare.
+//! - A panic in a handler: the client, with a JSON-RPC error (`-32603`). Other calls go on.
+//! - An unknown tool, a malformed request, a request state that is not this server's: the client, with a JSON-RPC error.
 //! - Broken rules of the protocol: the client, and [`ServerBuilder::on_fault`].
+//!
+//! Calls and faults are also told to [`tracing`], at the level debug: methods, names and how long it took, never what is
+//! in a message. Panics are warnings.
+//!
+//! # Deprecated
+//!
+//! Log messages, sampling and roots are deprecated by SEP-2577 as of 2026-07-28. They stay for a year at least, and older
+//! clients have nothing else: so they are served here, and marked in the documentation only, without warnings.
 //!
 //! # Running
 //!
@@ -61,6 +149,11 @@
 //! | [`max_concurrent`](ServerBuilder::max_concurrent) | 1024 handlers | the call waits for its turn |
 //! | [`max_waiting`](ServerBuilder::max_waiting) | 16 MiB of arguments | the call is refused |
 //! | output not read by the client | 1 MiB | nothing is read or run until the client reads |
+//! | [`max_rounds`](ServerBuilder::max_rounds) | 16 | a call that asks a modern client once more is answered with an error |
+//! | [`state_lifetime`](ServerBuilder::state_lifetime) | 10 minutes | the call has to begin anew |
+//! | [`ask_timeout`](ServerBuilder::ask_timeout) | none | the handler is told that a legacy client did not answer |
+//! | [`Limits::max_pending`] | 1 048 576 questions | the handler is told that there are too many |
+//! | changes not yet told to a client | one of each list, 16 384 resources | it is told that the list has changed |
 //!
 //! # Threads
 //!
@@ -81,11 +174,17 @@ mod server;
 
 #[cfg(feature = "client")]
 pub use client::Client;
-pub use mcp_core::engine::server::{CacheHint, CacheScope};
-pub use mcp_core::model::{ClientCapabilities, ContentBlock, Progress, ProtocolVersion};
-pub use mcp_core::{Limits, PeerFault, json, model};
+pub use mcp_core::engine::server::Cacheable;
+pub use mcp_core::json::{Json, RawJson};
+pub use mcp_core::model::{
+    self, CacheHint, CacheScope, ClientCapabilities, ContentBlock, LoggingLevel, Progress,
+    ProtocolVersion,
+};
+pub use mcp_core::{ErrorCode, Limits, PeerFault};
 pub use mcp_io::{End, Error};
 pub use server::{
-    BuildError, Context, Handler, IntoToolResult, Local, NoArguments, Server, ServerBuilder,
-    Shared, Sharing, Structured, Tool, ToolResult,
+    AskError, BuildError, Context, Elicited, Handler, InputRequired, Instead, IntoCompletion,
+    IntoPrompt, IntoResource, IntoToolResult, Local, NoArguments, Prompt, ProtocolError, Resource,
+    ResourceError, ResourceTemplate, Server, ServerBuilder, Settled, Shared, Sharing, Structured,
+    Tool, ToolResult, TraceContext,
 };

@@ -107,9 +107,7 @@ fn tools() -> [Tool<'static>; 3] {
     [echo, add, ask]
 }
 
-fn offer(
-    build: impl FnOnce(CatalogBuilder<'_>) -> Result<Catalog, CatalogError>,
-) -> Arc<Catalog> {
+fn offer(build: impl FnOnce(CatalogBuilder<'_>) -> Result<Catalog, CatalogError>) -> Arc<Catalog> {
     let mut server = Implementation::new("dialogue", "1.0");
     server.title = Some("Dialogue".into());
     let server = Catalog::builder(&server)
