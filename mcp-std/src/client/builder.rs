@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_lite::{AsyncRead, AsyncWrite};
 use mcp_core::Limits;
 use mcp_core::engine::client::{ClientConfig, EraMode};
+use mcp_core::json::Json;
 use mcp_core::model::{
     CallToolResult, CreateMessageResult, ElicitResult, Era, Implementation, LoggingLevel,
     LoggingMessage, ProtocolVersion, Root,
@@ -43,6 +44,8 @@ impl fmt::Debug for CheckResult {
 pub struct ClientBuilder {
     info: Implementation<'static>,
     handlers: Handlers,
+    extensions: Option<Json<'static>>,
+    experimental: Option<Json<'static>>,
     mode: EraMode,
     eras: EraCache,
     log_level: Option<LoggingLevel>,
@@ -60,6 +63,8 @@ impl ClientBuilder {
         Self {
             info: Implementation::new(name, version),
             handlers: Handlers::default(),
+            extensions: None,
+            experimental: None,
             mode: EraMode::Auto,
             eras: EraCache::new(),
             log_level: None,
@@ -152,6 +157,18 @@ impl ClientBuilder {
     /// otherwise. Older ones: [`Client::set_level`].
     pub const fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
+        self
+    }
+
+    /// The extensions that the program knows, with their settings, by their names: a JSON object.
+    pub fn extensions(mut self, extensions: Json<'static>) -> Self {
+        self.extensions = Some(extensions);
+        self
+    }
+
+    /// The experimental capabilities that the program has: a JSON object.
+    pub fn experimental(mut self, capabilities: Json<'static>) -> Self {
+        self.experimental = Some(capabilities);
         self
     }
 
@@ -258,6 +275,8 @@ impl ClientBuilder {
     async fn open(self, lane: Lane) -> Result<Client, ConnectError> {
         let mut config = ClientConfig::new(self.info);
         config.capabilities = self.handlers.capabilities();
+        config.extensions = self.extensions;
+        config.experimental = self.experimental;
         config.mode = self.mode;
         config.connect_timeout = self.timeouts.connect;
         config.probe_timeout = self.timeouts.probe;

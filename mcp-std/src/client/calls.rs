@@ -315,7 +315,7 @@ impl Client {
                 let rounds = Rounds {
                     method: R::METHOD.as_str(),
                     handlers: &shared.handlers,
-                    server: server.as_deref().and_then(super::server::implementation),
+                    server: server.and_then(|server| server.implementation.clone()),
                     version: self.version(),
                     limit: shared.settings.max_rounds,
                 };

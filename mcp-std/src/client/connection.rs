@@ -25,7 +25,6 @@ use super::error::{CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, T
 use super::handle::{Call, Control, Ends, Progressing, Shared};
 use super::handlers::Refusal;
 use super::reply::{Outcome, Slot};
-use super::server::implementation;
 use super::subscribing::Listening;
 use super::subscription::Channel;
 use crate::entropy;
@@ -399,7 +398,8 @@ impl<'s> ClientConnection<'s> {
                 return;
             }
         };
-        let server = self.stdio.engine().server().and_then(implementation);
+        let server = self.stdio.engine().server();
+        let server = server.and_then(|server| server.implementation.clone());
         // Making the future runs the program's code as well.
         let doing = contain(|| self.shared.handlers.answer(question, server));
         let Ok(doing) = doing else {

@@ -54,7 +54,6 @@ mod outcome;
 mod pager;
 mod reply;
 mod rounds;
-mod server;
 mod session;
 mod subscribing;
 mod subscription;

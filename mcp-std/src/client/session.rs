@@ -56,6 +56,8 @@ pub(crate) struct Session {
     eras: EraCache,
     /// Of [`Lane::Child`].
     program: Option<Program>,
+    /// What was spoken on the last connection.
+    spoken: Option<ProtocolVersion>,
     /// The last program died when it was asked for the newest revision.
     died_of_probe: bool,
     shared: Arc<Shared>,
@@ -97,6 +99,7 @@ impl Session {
             shutdown: Shutdown::default(),
             eras,
             program,
+            spoken: None,
             died_of_probe: false,
             shared,
             ends,
@@ -135,7 +138,8 @@ impl Session {
     async fn live(&mut self) -> Closed {
         let mut attempt = 0;
         loop {
-            let verdict = self.program.and_then(|program| self.eras.of(program));
+            let remembered = self.program.and_then(|program| self.eras.of(program));
+            let verdict = self.spoken.or(remembered);
             let started = Instant::now();
             let ended = self.connection(verdict).await;
             let first = self.shared.connections() == 0;
@@ -143,7 +147,11 @@ impl Session {
             let last = match ended {
                 Ended::Unconnected { error, .. } if closing => Closed::new(ClosedReason::Connect(error)),
                 Ended::Unconnected { error, probing } => {
-                    if self.again_in_the_old_way(&error, probing) || self.forget(verdict) {
+                    let again = match verdict {
+                        Some(_) => self.forget(remembered),
+                        None => self.again_in_the_old_way(&error, probing),
+                    };
+                    if first && again {
                         continue;
                     }
                     if first {
@@ -195,12 +203,12 @@ impl Session {
         again
     }
 
-    /// A verdict about the era that led nowhere is forgotten, and the server asked again.
-    fn forget(&self, verdict: Option<ProtocolVersion>) -> bool {
-        let (Some(program), Some(version)) = (self.program, verdict) else {
+    /// A verdict about the era that led nowhere is forgotten. Whether there was one.
+    fn forget(&self, remembered: Option<ProtocolVersion>) -> bool {
+        let (Some(program), Some(version)) = (self.program, remembered) else {
             return false;
         };
-        tracing::info!(?version, "the remembered era led to no connection: asking again");
+        tracing::info!(version = version.as_str(), "the remembered revision led to no connection");
         self.eras.forget(program);
         true
     }
@@ -244,6 +252,7 @@ impl Session {
         }
         let closed = Closed::with_child(reason, exit, stderr);
         let unconnected = connection.lost(&closed);
+        self.spoken = connection.version().or(self.spoken);
         if let Some(version) = connection.version()
             && let Some(program) = self.program
             && matches!(self.config.mode, EraMode::Auto)

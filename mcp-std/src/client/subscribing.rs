@@ -23,7 +23,6 @@ use super::connection::{ClientConnection, Purpose};
 use super::error::ErrorAnswer;
 use super::notification::Notification;
 use super::rounds::written;
-use super::server::declares;
 use super::subscription::{Channel, SubscriptionEnd};
 use crate::panic::contain;
 
@@ -96,12 +95,14 @@ impl ClientConnection<'_> {
     fn listen_legacy(&mut self, channel: Arc<Channel>, out: &mut Vec<u8>) {
         let mut listening = Listening::new(channel.clone());
         if let Some(server) = self.stdio.engine().server() {
-            let told = |wanted, group| wanted && declares(server, group, "listChanged");
-            let filter = &channel.filter;
-            let honoured = &mut listening.honoured;
-            honoured.tools_list_changed = told(filter.tools_list_changed, "tools");
-            honoured.prompts_list_changed = told(filter.prompts_list_changed, "prompts");
-            honoured.resources_list_changed = told(filter.resources_list_changed, "resources");
+            let declared = server.capabilities.clone().unwrap_or_default();
+            let (wanted, honoured) = (&channel.filter, &mut listening.honoured);
+            honoured.tools_list_changed =
+                wanted.tools_list_changed && declared.tools.is_some_and(|it| it.list_changed);
+            honoured.prompts_list_changed =
+                wanted.prompts_list_changed && declared.prompts.is_some_and(|it| it.list_changed);
+            honoured.resources_list_changed =
+                wanted.resources_list_changed && declared.resources.is_some_and(|it| it.list_changed);
         }
         let uris = channel.filter.resource_subscriptions.iter().flatten();
         for uri in uris {

@@ -22,8 +22,9 @@ fn a_list_is_asked_for_again_when_its_time_is_over_or_it_has_changed() {
         peer.modern();
         peer.serve("tools/list", &page(&["a"], 1000));
         peer.serve("tools/list", &page(&["b"], 1000));
+        let ping = peer.expect("server/discover");
         peer.notify("notifications/tools/list_changed", &json!({}));
-        peer.serve("server/discover", &crate::peer::discovery());
+        peer.answer(&ping, &crate::peer::discovery());
         peer.serve("tools/list", &page(&["c"], 1000));
         peer.serve("tools/list", &page(&["d"], 0));
         peer.serve("tools/list", &page(&["e"], 0));
@@ -59,8 +60,9 @@ fn reads_are_kept_by_their_uri_unless_the_call_says_otherwise() {
         for text in ["1", "2", "3", "4"] {
             answer(text);
         }
+        let ping = peer.expect("server/discover");
         peer.notify("notifications/resources/updated", &json!({"uri": "a:b/part"}));
-        peer.serve("server/discover", &crate::peer::discovery());
+        peer.answer(&ping, &crate::peer::discovery());
         peer.serve(
             "resources/read",
             &complete(json!({"contents": [{"uri": "a:b", "text": "5"}]})),

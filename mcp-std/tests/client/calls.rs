@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use mcp_std::client::{CallError, CallOptions, Canceller};
-use mcp_std::json::Json;
+use mcp_std::Json;
 use mcp_std::model::request;
 use serde_json::{Value, json};
 

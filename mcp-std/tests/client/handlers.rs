@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_std::client::{CallError, ClientBuilder, Declined, Unsupported};
-use mcp_std::json::Json;
+use mcp_std::Json;
 use mcp_std::model::{
     CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, Role, Root, ContentBlock,
 };
