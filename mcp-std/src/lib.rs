@@ -163,11 +163,16 @@
 //!
 //! # Features
 //!
+//! - `client`, on: [`Client`]. A program that only serves does without.
 //! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
 //! - `validate`, on: arguments are checked against their JSON Schema before they are decoded, results on request, and
 //!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
 //! - `cli` builds the program `mcp`; a library does not need it.
 
+#[cfg(feature = "client")]
+pub mod blocking;
+#[cfg(feature = "client")]
+pub mod client;
 mod entropy;
 #[cfg(feature = "macros")]
 mod macros;
@@ -176,13 +181,15 @@ mod panic;
 pub mod schema;
 mod server;
 
+#[cfg(feature = "client")]
+pub use client::Client;
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub use macros::support as __macros;
 #[cfg(feature = "macros")]
 pub use macros::tool;
 pub use mcp_core::engine::server::Cacheable;
-pub use mcp_core::json::Json;
+pub use mcp_core::json::{Json, RawJson};
 pub use mcp_core::model::{
     self, CacheHint, CacheScope, ClientCapabilities, ContentBlock, LoggingLevel, Progress,
     ProtocolVersion,

@@ -1,0 +1,13 @@
+//! The client, against servers by hand, against ours, and against processes.
+#![cfg(unix)]
+
+mod cache;
+mod calls;
+mod children;
+mod drops;
+mod eras;
+mod handlers;
+mod lists;
+mod peer;
+mod subscriptions;
+mod timeouts;
