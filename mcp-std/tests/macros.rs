@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use futures_lite::io::Cursor;
 use mcp_std as mcp;
-use mcp_std::{Progress, Server, Sharing, Structured, Tool, Context};
+use mcp_std::{Context, Progress, Server, Sharing, Structured, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -296,11 +296,7 @@ async fn count(#[state] counter: &Counter, #[default(1)] by: usize) -> String {
 }
 
 #[mcp::tool]
-fn told(
-    context: &Context,
-    #[state] counter: Arc<Counter>,
-    #[state] unit: &'static str,
-) -> String {
+fn told(context: &Context, #[state] counter: Arc<Counter>, #[state] unit: &'static str) -> String {
     format!(
         "{} {unit} {}",
         counter.0.load(Relaxed),
