@@ -228,7 +228,7 @@ impl<'s> ClientConnection<'s> {
         options.timeout = wishes.timeout;
         options.max_total = wishes.max_total;
         options.progress = wishes.on_progress.0.is_some();
-        options.log_level = wishes.log_level.map(|level| level.as_str());
+        options.log_level = wishes.log_level;
         options.meta = wishes.meta.as_ref().map(Json::raw);
         options.input_responses = input.responses.as_ref().map(Json::raw);
         options.request_state = input.state.as_ref().map(Json::raw);
@@ -290,7 +290,7 @@ impl<'s> ClientConnection<'s> {
                     && *asked == key
                     && let Some(told) = &on_progress.0
                 {
-                    let message = progress.message.map(|text| text.decode());
+                    let message = progress.message;
                     let mut report = Progress::new(progress.progress);
                     report.total = progress.total;
                     report.message = message;
