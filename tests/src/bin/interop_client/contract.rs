@@ -58,9 +58,9 @@ async fn lists(report: &mut Report, client: &Client) {
                 .iter()
                 .find(|tool| tool.name == "add")
                 .ok_or("no add")?;
-            holds(add.input_schema.as_str().contains("integer"), &add)?;
+            holds(add.input_schema.as_str().contains("integer"), add)?;
             // Servers that say more than an older revision has do no harm.
-            holds(add.output_schema.is_some() || !later, &add)
+            holds(add.output_schema.is_some() || !later, add)
         })
         .await;
     report
@@ -128,7 +128,7 @@ async fn tools(report: &mut Report, client: &Client) {
                 let outcome = client.call_tool("echo", &json!({"text": text})).await?;
                 holds(
                     !outcome.is_error() && outcome.text() == text,
-                    &outcome.content.len(),
+                    outcome.content.len(),
                 )
             })
             .await;
@@ -230,7 +230,8 @@ async fn calls(report: &mut Report, client: &Client) {
                 outcome
             };
             let (slow, fast) = zip(slow, fast).await;
-            (slow?, fast?);
+            slow?;
+            fast?;
             same(order.into_inner().unwrap_or_default(), ["echo", "slow"])
         })
         .await;
