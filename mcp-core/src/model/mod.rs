@@ -39,6 +39,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod uri_template;
 mod version;
 
 pub use cache::{CacheHint, CacheScope};
