@@ -8,8 +8,8 @@ use std::task::{Context, Poll, ready};
 
 use futures_io::AsyncWrite;
 
-use crate::Source;
 use crate::error::Failure;
+use crate::{Options, Source};
 
 /// One read is of this size, unless a longer message is on its way.
 const READ: usize = 64 * 1024;
@@ -106,12 +106,44 @@ pub(crate) struct Output {
     written: usize,
     /// The writer may still hold something back: a buffer, or a TLS record.
     unflushed: bool,
+    /// So many bytes of answers were added since it became full.
+    answers: usize,
 }
 
 impl Output {
     /// How much is still to be written.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() - self.written
+    }
+
+    /// Whether a message may be taken, which may be answered here.
+    pub(crate) fn has_room(&self, options: &Options) -> bool {
+        self.len() < options.high_water || self.answers < options.reserve
+    }
+
+    /// A message was taken, and so many bytes of an answer were added.
+    pub(crate) fn answered(&mut self, bytes: usize, options: &Options) {
+        self.answers = if self.len() < options.high_water {
+            0
+        } else {
+            self.answers.saturating_add(bytes)
+        };
+    }
+
+    /// What is not written yet.
+    pub(crate) fn unwritten(&self) -> &[u8] {
+        &self.bytes[self.written..]
+    }
+
+    /// So many bytes need not be written any more.
+    pub(crate) fn consume(&mut self, count: usize) {
+        debug_assert!(count <= self.len(), "no more is consumed than there is");
+        self.written += count;
+        if self.written == self.bytes.len() {
+            self.discard();
+        } else {
+            self.compact();
+        }
     }
 
     /// Writes all there is, in as few calls as the writer allows, and flushes it. Ready: the peer can have all of it.
@@ -130,16 +162,26 @@ impl Output {
                 Err(error) => return Poll::Ready(Err(Failure::write(error))),
             }
         }
-        self.bytes.clear();
-        self.written = 0;
-        if self.bytes.capacity() > KEEP {
-            self.bytes.shrink_to(READ);
-        }
+        self.clear();
         if self.unflushed {
             ready!(writer.as_mut().poll_flush(cx)).map_err(Failure::write)?;
             self.unflushed = false;
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Gives up what is not written.
+    pub(crate) fn discard(&mut self) {
+        self.clear();
+        self.unflushed = false;
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.written = 0;
+        if self.bytes.capacity() > KEEP {
+            self.bytes.shrink_to(READ);
+        }
     }
 
     /// Forgets what was written, so that a long tail does not keep its head in memory.

@@ -4,18 +4,28 @@
 //! nothing: that is done by what it drives, a [`Protocol`].
 //!
 //! - [`drive`] is the loop, for any pair of byte streams.
+//! - [`pair`] is the same for two protocols in one process, without streams.
 //! - [`stdio`] takes over standard input and output of the process.
+//! - `child` starts servers as child processes, for clients. Feature `child`.
 //! - [`Tasks`] holds the handlers in flight.
+//!
+//! What happens is traced with `tracing`, at level debug: children that start and end and what they say on standard
+//! error, streams that end. At level trace come the sizes of messages; their contents are never traced.
 //!
 //! Nothing here names a runtime: streams are those of `futures-io`, timers come from `async-io`, which brings its own
 //! reactor thread where no smol executor runs. A future of this crate can be polled by any executor, tokio included.
 
+mod alarm;
 mod buf;
+#[cfg(feature = "child")]
+pub mod child;
 mod driver;
 mod error;
+mod pair;
 pub mod stdio;
 mod tasks;
 
-pub use driver::{End, Options, Protocol, Source, drive};
+pub use driver::{End, Options, Protocol, Source, Wants, drive};
 pub use error::Error;
+pub use pair::pair;
 pub use tasks::Tasks;

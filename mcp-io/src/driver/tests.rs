@@ -1,3 +1,5 @@
+mod client;
+
 use super::*;
 
 use std::collections::VecDeque;
@@ -380,6 +382,7 @@ fn the_end_of_the_input_is_noticed_while_the_output_is_full() {
     let options = Options {
         high_water: 10,
         grace: Duration::from_millis(20),
+        ..Options::default()
     };
     let lines = "0123456789\n".repeat(5);
     let end = run_in_time(
