@@ -15,7 +15,7 @@ use mcp_core::engine::client::{
 };
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
-use mcp_core::model::{DecodeError, Era, InputRequest, InputResponse, Progress, ProtocolVersion};
+use mcp_core::model::{DecodeError, Era, InputRequest, InputResponse, ProtocolVersion};
 use mcp_core::rpc::ErrorObject;
 use mcp_core::{ErrorCode, Limits};
 use mcp_io::{End, Error, Protocol, Tasks, Wants};
@@ -228,7 +228,7 @@ impl<'s> ClientConnection<'s> {
         options.timeout = wishes.timeout;
         options.max_total = wishes.max_total;
         options.progress = wishes.on_progress.0.is_some();
-        options.log_level = wishes.log_level.map(|level| level.as_str());
+        options.log_level = wishes.log_level;
         options.meta = wishes.meta.as_ref().map(Json::raw);
         options.input_responses = input.responses.as_ref().map(Json::raw);
         options.request_state = input.state.as_ref().map(Json::raw);
@@ -290,12 +290,8 @@ impl<'s> ClientConnection<'s> {
                     && *asked == key
                     && let Some(told) = &on_progress.0
                 {
-                    let message = progress.message.map(|text| text.decode());
-                    let mut report = Progress::new(progress.progress);
-                    report.total = progress.total;
-                    report.message = message;
                     // The server chooses when this runs: a panic in it is not to end the connection.
-                    let _ = contain(|| told(&report));
+                    let _ = contain(|| told(&progress));
                 }
             }
             Incoming::Request(request) => self.asked_by_server(request, out),
@@ -531,12 +527,12 @@ fn refused(error: EngineError) -> CallError {
     match error {
         EngineError::NotInVersion(version) => CallError::Unsupported(Unsupported::Revision(version)),
         EngineError::NotOffered(name) => CallError::Unsupported(Unsupported::Capability(name)),
-        EngineError::Busy { limit, .. } => CallError::Busy { limit },
-        // Calls are sent while there is a connection, and a `Vec` is never full.
+        // Calls are sent while there is a connection and a place for them, and a `Vec` is never full.
         EngineError::Params
         | EngineError::NotConnected
         | EngineError::Closed
         | EngineError::Full
+        | EngineError::Busy { .. }
         | _ => CallError::Arguments(error.to_string()),
     }
 }

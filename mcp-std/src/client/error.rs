@@ -48,12 +48,6 @@ pub enum CallError {
     Unsupported(Unsupported),
     /// The call was not made: the arguments are not a JSON object, or cannot be written as JSON.
     Arguments(String),
-    /// The call was not made: as many as [`Limits::max_pending`](mcp_core::Limits::max_pending) wait for their answers.
-    #[non_exhaustive]
-    Busy {
-        /// The limit.
-        limit: usize,
-    },
     /// The server asked for input again and again (MRTR-20).
     #[non_exhaustive]
     TooManyRounds {
@@ -243,10 +237,6 @@ impl fmt::Display for CallError {
             }
             Self::Unsupported(what) => write!(f, "not sent: {what}"),
             Self::Arguments(fault) => write!(f, "not sent: {fault}"),
-            Self::Busy { limit } => write!(
-                f,
-                "not sent: {limit} calls wait for their answers; wait for some, or raise `Limits::max_pending`"
-            ),
             Self::TooManyRounds { limit } => write!(
                 f,
                 "the server asked for input {limit} times without an end; raise `ClientBuilder::max_rounds` if it may"
@@ -274,7 +264,6 @@ impl core::error::Error for CallError {
             | Self::Answer { .. }
             | Self::Unsupported(_)
             | Self::Arguments(_)
-            | Self::Busy { .. }
             | Self::TooManyRounds { .. }
             | Self::Declined { .. }
             | Self::Paging(_)

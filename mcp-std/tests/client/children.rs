@@ -271,3 +271,20 @@ fn subscriptions_outlive_a_server() {
         assert!(matches!(changes.end(), Some(SubscriptionEnd::Closed(_))));
     });
 }
+
+/// What an example prints about the server that it is given.
+fn run(name: &str) -> String {
+    let output = std::process::Command::new(example(name))
+        .arg(example("server_stdio"))
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("it is text")
+}
+
+#[test]
+fn the_examples_do_what_they_show() {
+    let expected = "parrot 1.0.0 speaks 2026-07-28\necho: Says the text again\nhello\n";
+    assert_eq!(run("client"), expected);
+    assert_eq!(run("client_blocking"), expected);
+}

@@ -142,10 +142,11 @@ fn a_legacy_server_is_asked_for_each_resource_once_and_for_nothing_else() {
 fn a_burst_costs_a_slow_reader_one_change_of_each_kind() {
     let script = |peer: &mut Peer| {
         peer.legacy("2025-11-25");
+        let ping = peer.expect("ping");
         for _ in 0..200 {
             peer.notify("notifications/tools/list_changed", &json!({}));
         }
-        peer.serve("ping", &json!({}));
+        peer.answer(&ping, &json!({}));
         peer.ends();
     };
     with(builder(), script, async |client| {
