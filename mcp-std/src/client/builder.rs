@@ -305,7 +305,15 @@ impl ClientBuilder {
             },
         ));
         let (handle, ends) = Handle::new(shared.clone());
-        let session = Session::new(lane, config, self.limits, self.restart, self.eras, shared, ends);
+        let session = Session::new(
+            lane,
+            config,
+            self.limits,
+            self.restart,
+            self.eras,
+            shared,
+            ends,
+        );
         smol::spawn(session.run()).detach();
         handle.connected().await?;
         Ok(Client { handle })

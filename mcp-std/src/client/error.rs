@@ -5,8 +5,8 @@ use core::time::Duration;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::ErrorCode;
-use mcp_core::json::Json;
 use mcp_core::engine::client::{ConnectError as HandshakeError, RemoteError};
+use mcp_core::json::Json;
 use mcp_core::model::{CallToolResult, ContentBlock, DecodeError, ProtocolVersion};
 use mcp_io::child::{Exit, SpawnError};
 
@@ -153,11 +153,7 @@ impl Closed {
         }))
     }
 
-    pub(super) fn with_child(
-        reason: ClosedReason,
-        exit: Option<Exit>,
-        stderr: String,
-    ) -> Self {
+    pub(super) fn with_child(reason: ClosedReason, exit: Option<Exit>, stderr: String) -> Self {
         Self(Arc::new(Ending {
             reason,
             exit: exit.map(OnceLock::from).unwrap_or_default(),
@@ -230,7 +226,10 @@ impl fmt::Display for CallError {
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::Closed(closed) => closed.fmt(f),
             Self::Decode { method, error } => {
-                write!(f, "the answer to `{method}` is not as the protocol has it: {error}")
+                write!(
+                    f,
+                    "the answer to `{method}` is not as the protocol has it: {error}"
+                )
             }
             Self::Answer { method, fault } => {
                 write!(f, "the answer to `{method}` breaks the protocol: {fault}")
@@ -246,7 +245,10 @@ impl fmt::Display for CallError {
             }
             Self::Paging(fault) => fault.fmt(f),
             Self::Schema(fault) => {
-                write!(f, "the result does not fit the tool's output schema: {fault}")
+                write!(
+                    f,
+                    "the result does not fit the tool's output schema: {fault}"
+                )
             }
         }
     }
@@ -274,7 +276,12 @@ impl core::error::Error for CallError {
 
 impl fmt::Display for ErrorAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server refused: {} ({})", self.message, self.code.value())
+        write!(
+            f,
+            "the server refused: {} ({})",
+            self.message,
+            self.code.value()
+        )
     }
 }
 
@@ -315,13 +322,20 @@ impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason() {
             ClosedReason::Us => f.write_str("the connection was closed on this side")?,
-            ClosedReason::Server if self.exit().is_some() => f.write_str("the server's process ended")?,
+            ClosedReason::Server if self.exit().is_some() => {
+                f.write_str("the server's process ended")?
+            }
             ClosedReason::Server => f.write_str("the server closed the connection")?,
             ClosedReason::Transport(error) => write!(f, "the connection failed: {error}")?,
             ClosedReason::Silent(time) => {
-                write!(f, "the server was silent for {time:?} and did not answer when asked")?;
+                write!(
+                    f,
+                    "the server was silent for {time:?} and did not answer when asked"
+                )?;
             }
-            ClosedReason::Connect(error) => write!(f, "the server could not be started again: {error}")?,
+            ClosedReason::Connect(error) => {
+                write!(f, "the server could not be started again: {error}")?
+            }
         }
         if let Some(exit) = self.exit() {
             write!(f, " ({exit})")?;

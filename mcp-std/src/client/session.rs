@@ -148,7 +148,9 @@ impl Session {
             let first = self.shared.connections() == 0;
             let closing = self.ends.closing.is_closed();
             let last = match ended {
-                Ended::Unconnected { error, .. } if closing => Closed::new(ClosedReason::Connect(error)),
+                Ended::Unconnected { error, .. } if closing => {
+                    Closed::new(ClosedReason::Connect(error))
+                }
                 Ended::Unconnected { error, probing } => {
                     let again = match verdict {
                         Some(_) => self.forget(remembered),
@@ -200,7 +202,9 @@ impl Session {
             && probing
             && !self.died_of_probe;
         if again {
-            tracing::info!("the server ended when asked for the newest revision: asking in the old way");
+            tracing::info!(
+                "the server ended when asked for the newest revision: asking in the old way"
+            );
             self.died_of_probe = true;
         }
         again
@@ -211,7 +215,10 @@ impl Session {
         let (Some(program), Some(version)) = (self.program, remembered) else {
             return false;
         };
-        tracing::info!(version = version.as_str(), "the remembered revision led to no connection");
+        tracing::info!(
+            version = version.as_str(),
+            "the remembered revision led to no connection"
+        );
         self.eras.forget(program);
         true
     }
@@ -228,10 +235,8 @@ impl Session {
             }
         };
         let mut config = self.config.clone();
-        config.known_version = verdict.or_else(|| {
-            self.died_of_probe
-                .then_some(ProtocolVersion::LATEST_LEGACY)
-        });
+        config.known_version =
+            verdict.or_else(|| self.died_of_probe.then_some(ProtocolVersion::LATEST_LEGACY));
         let mut connection = ClientConnection::new(
             config,
             self.limits,

@@ -43,8 +43,16 @@ fn a_modern_server_tells_each_subscription_its_own() {
             peer.notify(method, &params);
         };
         tell(&tools, "notifications/tools/list_changed", json!({}));
-        tell(&file, "notifications/resources/updated", json!({"uri": "a:b/c"}));
-        tell(&json!({"id": 12345}), "notifications/tools/list_changed", json!({}));
+        tell(
+            &file,
+            "notifications/resources/updated",
+            json!({"uri": "a:b/c"}),
+        );
+        tell(
+            &json!({"id": 12345}),
+            "notifications/tools/list_changed",
+            json!({}),
+        );
         let cancelled = peer.expect("notifications/cancelled");
         assert_eq!(cancelled["params"]["requestId"], tools["id"]);
         let ended = complete(json!({"_meta": {ID: file["id"]}}));
