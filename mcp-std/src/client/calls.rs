@@ -301,7 +301,8 @@ impl Client {
         options: &CallOptions,
     ) -> Result<Done, CallError> {
         let shared = self.shared();
-        let retry = shared.settings.restarts && (options.retry || is_idempotent(R::METHOD.as_str()));
+        let retry =
+            shared.settings.restarts && (options.retry || is_idempotent(R::METHOD.as_str()));
         let wishes = Wishes {
             timeout: options.timeout,
             max_total: options.max_total,
@@ -328,7 +329,10 @@ impl Client {
                 match done {
                     // There may be another connection soon; if not, this ends here.
                     Err(CallError::Closed(_)) if retry && shared.why_closed().is_none() => {
-                        tracing::debug!(method = R::METHOD.as_str(), "connection lost, calling again");
+                        tracing::debug!(
+                            method = R::METHOD.as_str(),
+                            "connection lost, calling again"
+                        );
                     }
                     done => return done,
                 }

@@ -101,8 +101,8 @@ impl ClientConnection<'_> {
                 wanted.tools_list_changed && declared.tools.is_some_and(|it| it.list_changed);
             honoured.prompts_list_changed =
                 wanted.prompts_list_changed && declared.prompts.is_some_and(|it| it.list_changed);
-            honoured.resources_list_changed =
-                wanted.resources_list_changed && declared.resources.is_some_and(|it| it.list_changed);
+            honoured.resources_list_changed = wanted.resources_list_changed
+                && declared.resources.is_some_and(|it| it.list_changed);
         }
         let uris = channel.filter.resource_subscriptions.iter().flatten();
         for uri in uris {
@@ -229,7 +229,9 @@ impl ClientConnection<'_> {
                 self.log(*params);
                 None
             }
-            NotificationKind::ElicitationComplete { .. } | NotificationKind::Other { .. } | _ => None,
+            NotificationKind::ElicitationComplete { .. } | NotificationKind::Other { .. } | _ => {
+                None
+            }
         };
         if let Some(change) = change {
             self.changed(*subscription, &change);

@@ -144,7 +144,10 @@ fn all(filter: &SubscriptionFilter<'_>) -> impl Iterator<Item = Change> {
         (filter.prompts_list_changed, Change::Prompts),
         (filter.resources_list_changed, Change::Resources),
     ];
-    let uris = filter.resource_subscriptions.iter().flat_map(|uris| uris.iter());
+    let uris = filter
+        .resource_subscriptions
+        .iter()
+        .flat_map(|uris| uris.iter());
     lists
         .into_iter()
         .filter(|(wanted, _)| *wanted)
@@ -210,6 +213,8 @@ impl Stream for Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         // Refused: there is no connection, and so nothing to end.
-        let _ = self.handle.control(Control::Unsubscribe(self.channel.clone()));
+        let _ = self
+            .handle
+            .control(Control::Unsubscribe(self.channel.clone()));
     }
 }
