@@ -39,7 +39,9 @@ impl ServerEngine {
     ) -> Incoming<'b> {
         let mut params = Params::default();
         let malformed = match Envelope::parse_with(message, &self.limits, &mut params) {
-            Ok(Envelope::Request(request)) => return self.request_in(&request, &params, batch, out),
+            Ok(Envelope::Request(request)) => {
+                return self.request_in(&request, &params, batch, out);
+            }
             Ok(Envelope::Notification(notification)) => {
                 return self.notification(&notification, &params);
             }
@@ -86,6 +88,10 @@ impl ServerEngine {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "all others are served at once, or not at all"
+    )]
     fn serve<'b, S: Sink + ?Sized>(
         &mut self,
         request: &Request<'b>,
@@ -124,6 +130,10 @@ impl ServerEngine {
         Ok(Incoming::Call(call))
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what belongs to no capability is always there"
+    )]
     fn offers(&self, method: Method) -> bool {
         let offers = self.catalog.offers();
         match method {
@@ -144,6 +154,10 @@ impl ServerEngine {
     }
 
     /// What needs no handler.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is not served does not exist"
+    )]
     fn serve_at_once<'b, S: Sink + ?Sized>(
         &mut self,
         method: Method,
@@ -225,8 +239,10 @@ impl ServerEngine {
             ServedKind::Complete | ServedKind::Listen => request::complete(catalog, params)?,
         };
         let (input_responses, request_state) = match kind {
-            ServedKind::Complete => (None, None),
-            _ => request::retry(params, terms.version)?,
+            ServedKind::Complete | ServedKind::Listen => (None, None),
+            ServedKind::Tool | ServedKind::Resource | ServedKind::Prompt => {
+                request::retry(params, terms.version)?
+            }
         };
         let key = self
             .calls
@@ -269,7 +285,7 @@ impl ServerEngine {
                 Incoming::Handled
             }
             Some(Method::RootsListChanged) => self.roots_changed(),
-            _ => Incoming::Handled,
+            Some(_) | None => Incoming::Handled,
         }
     }
 

@@ -2,13 +2,15 @@
 
 use core::fmt::Display;
 
-use mcp_core::json::{MAX_DEPTH, RawJson};
+use mcp_core::json::{Json, MAX_DEPTH, RawJson};
 use mcp_core::model::{CallToolResult, ContentBlock};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::tool::schema_of;
+use super::elicitation::InputRequired;
+use super::error::{Instead, ProtocolError};
+use super::tool::schema_of;
 
 /// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +22,8 @@ pub struct ToolResult {
     pub structured_content: Option<String>,
     /// Whether the tool failed, so that the model can correct itself (TOOL-22).
     pub is_error: bool,
+    /// `_meta` of the result: an object.
+    pub meta: Option<Json<'static>>,
 }
 
 impl ToolResult {
@@ -43,7 +47,7 @@ impl ToolResult {
 
     /// As the engine takes it. `None`: the structured content is not JSON, or nests deeper than [`MAX_DEPTH`].
     pub(crate) fn borrowed(&self) -> Option<CallToolResult<'_>> {
-        let result = CallToolResult::new(&self.content[..]).failed(self.is_error);
+        let result = CallToolResult::new(&self.content).failed(self.is_error);
         Some(match &self.structured_content {
             Some(text) => {
                 result.structured(RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok()?)
@@ -60,7 +64,11 @@ impl ToolResult {
 )]
 pub trait IntoToolResult {
     /// Makes the result.
-    fn into_tool_result(self) -> ToolResult;
+    ///
+    /// # Errors
+    ///
+    /// What the call is answered with instead.
+    fn into_tool_result(self) -> Result<ToolResult, Instead>;
 
     /// The JSON Schema of the structured content, if there is any.
     #[must_use]
@@ -70,56 +78,75 @@ pub trait IntoToolResult {
 }
 
 impl IntoToolResult for ToolResult {
-    fn into_tool_result(self) -> ToolResult {
-        self
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Ok(self)
     }
 }
 
 impl IntoToolResult for String {
-    fn into_tool_result(self) -> ToolResult {
-        ToolResult::text(self)
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Ok(ToolResult::text(self))
     }
 }
 
 impl IntoToolResult for &'static str {
-    fn into_tool_result(self) -> ToolResult {
-        ToolResult::text(self)
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Ok(ToolResult::text(self))
     }
 }
 
 /// Nothing to say: no content.
 impl IntoToolResult for () {
-    fn into_tool_result(self) -> ToolResult {
-        ToolResult::default()
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Ok(ToolResult::default())
     }
 }
 
 impl IntoToolResult for ContentBlock<'static> {
-    fn into_tool_result(self) -> ToolResult {
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
         vec![self].into_tool_result()
     }
 }
 
 impl IntoToolResult for Vec<ContentBlock<'static>> {
-    fn into_tool_result(self) -> ToolResult {
-        ToolResult {
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Ok(ToolResult {
             content: self,
             ..ToolResult::default()
-        }
+        })
     }
 }
 
-/// An `Err` is a failure that the model is told of; it is not a JSON-RPC error.
-impl<T: IntoToolResult, E: Display> IntoToolResult for Result<T, E> {
-    fn into_tool_result(self) -> ToolResult {
+/// An `Err` is a failure that the model is told of; it is not a JSON-RPC error, unless it is a [`ProtocolError`].
+impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
         match self {
             Ok(output) => output.into_tool_result(),
-            Err(error) => ToolResult::error(error.to_string()),
+            Err(error) => match Instead::of(&error) {
+                // A tool is no resource: one it could not find is its own affair.
+                Ok(Instead::NotFound) => Ok(ToolResult::error(error.to_string())),
+                Ok(instead) => Err(instead),
+                Err(text) => Ok(ToolResult::error(text)),
+            },
         }
     }
 
     fn output_schema() -> Option<Value> {
         T::output_schema()
+    }
+}
+
+/// The request is answered with an error, whatever it was.
+impl IntoToolResult for ProtocolError {
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Err(self.into())
+    }
+}
+
+/// The client is asked for input.
+impl IntoToolResult for InputRequired {
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Err(Instead::InputRequired(self))
     }
 }
 
@@ -133,8 +160,8 @@ impl<T: IntoToolResult, E: Display> IntoToolResult for Result<T, E> {
 pub struct Structured<T>(pub T);
 
 impl<T: Serialize + JsonSchema> IntoToolResult for Structured<T> {
-    fn into_tool_result(self) -> ToolResult {
-        match serde_json::to_string(&self.0) {
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
+        Ok(match serde_json::to_string(&self.0) {
             Ok(text) => ToolResult {
                 structured_content: Some(text.clone()),
                 ..ToolResult::text(text)
@@ -142,7 +169,7 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Structured<T> {
             Err(error) => {
                 ToolResult::error(format!("The result cannot be written as JSON: {error}"))
             }
-        }
+        })
     }
 
     fn output_schema() -> Option<Value> {

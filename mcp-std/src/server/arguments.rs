@@ -1,26 +1,48 @@
 //! Arguments of a tool: from JSON to the handler's type.
 
+pub(crate) mod fields;
+pub(crate) mod strings;
+
+use core::fmt::Display;
+
 use mcp_core::json::{Kind, RawJson, Writer};
 use serde::de::DeserializeOwned;
 
-use crate::output::ToolResult;
+use super::output::ToolResult;
 
 /// Decodes the arguments of a call, `{}` if there are none.
+///
+/// # Errors
+///
+/// The tool result to answer with, which says which member is wrong: the model can correct itself (TOOL-24).
+pub(crate) fn decode<A: DeserializeOwned>(arguments: Option<RawJson<'_>>) -> Result<A, ToolResult> {
+    let parsed = match arguments {
+        Some(arguments) => parse(arguments),
+        None => serde_json::from_str("{}").map_err(|_| problem::<A>(b"{}")),
+    };
+    parsed.map_err(|problem| refusal(&problem))
+}
+
+/// Tells the model what is wrong, and what to do.
+pub(crate) fn refusal(problem: &dyn Display) -> ToolResult {
+    ToolResult::error(format!(
+        "Invalid arguments: {problem}. Call the tool again with arguments that fit its input schema."
+    ))
+}
+
+/// Decodes what a peer has sent.
 ///
 /// Whole numbers are accepted however they are written: JSON Schema's `integer` is a value, so `3.0` and `3e0` are
 /// integers (SC-10), though serde_json does not take them for one.
 ///
 /// # Errors
 ///
-/// The tool result to answer with, which says which member is wrong: the model can correct itself (TOOL-24).
-pub(crate) fn decode<A: DeserializeOwned>(arguments: Option<RawJson<'_>>) -> Result<A, ToolResult> {
-    let Some(arguments) = arguments else {
-        return serde_json::from_str("{}").map_err(|_| refusal::<A>(b"{}"));
-    };
-    serde_json::from_str(arguments.as_str()).or_else(|_| {
-        let plain = with_plain_integers(arguments);
-        // The refusal is about this text, or it would name an integer that is only written in another way.
-        serde_json::from_slice(&plain).map_err(|_| refusal::<A>(&plain))
+/// What is wrong, and with which member.
+pub(crate) fn parse<A: DeserializeOwned>(value: RawJson<'_>) -> Result<A, String> {
+    serde_json::from_str(value.as_str()).or_else(|_| {
+        let plain = with_plain_integers(value);
+        // The problem is one of this text, or it would name an integer that is only written in another way.
+        serde_json::from_slice(&plain).map_err(|_| problem::<A>(&plain))
     })
 }
 
@@ -67,16 +89,13 @@ fn write_plain(value: RawJson<'_>, json: &mut Writer<'_, Vec<u8>>) {
 }
 
 /// Decodes once more, watching where it fails.
-fn refusal<A: DeserializeOwned>(text: &[u8]) -> ToolResult {
+fn problem<A: DeserializeOwned>(text: &[u8]) -> String {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let problem = match serde_path_to_error::deserialize::<_, A>(&mut deserializer) {
+    match serde_path_to_error::deserialize::<_, A>(&mut deserializer) {
         Ok(_) => "they do not fit".to_owned(),
         Err(error) if error.path().iter().next().is_none() => message(error.inner()),
         Err(error) => format!("`{}`: {}", error.path(), message(error.inner())),
-    };
-    ToolResult::error(format!(
-        "Invalid arguments: {problem}. Call the tool again with arguments that fit its input schema."
-    ))
+    }
 }
 
 /// serde_json's message without its line and column: the model does not see the text they count in.
