@@ -32,7 +32,8 @@
 //! | `()` | a result without content |
 //!
 //! A function that also takes a [`Context`] can report progress, send log messages and ask the client. [`Tool`] says more
-//! about a tool than a name: title, hints, icons, what it requires of the client.
+//! about a tool than a name: title, hints, icons, what it requires of the client. [`#[tool]`](macro@tool) makes a tool of
+//! a documented function.
 //!
 //! # Resources, prompts, completion
 //!
@@ -162,18 +163,31 @@
 //!
 //! # Features
 //!
-//! `client`, on by default, has [`Client`]; a program that only serves does without. `cli` builds the program `mcp`; a library does not need it.
+//! - `client`, on: [`Client`]. A program that only serves does without.
+//! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
+//! - `validate`, on: arguments are checked against their JSON Schema before they are decoded, results on request, and
+//!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
+//! - `cli` builds the program `mcp`; a library does not need it.
 
 #[cfg(feature = "client")]
 pub mod blocking;
 #[cfg(feature = "client")]
 pub mod client;
 mod entropy;
+#[cfg(feature = "macros")]
+mod macros;
 mod panic;
+#[cfg(feature = "validate")]
+pub mod schema;
 mod server;
 
 #[cfg(feature = "client")]
 pub use client::Client;
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub use macros::support as __macros;
+#[cfg(feature = "macros")]
+pub use macros::tool;
 pub use mcp_core::engine::server::Cacheable;
 pub use mcp_core::json::{Json, RawJson};
 pub use mcp_core::model::{

@@ -10,6 +10,7 @@ TRANSCRIPT is a file to append every frame to (`> ` from the client, `< ` from t
 do the bytes go through this process.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -61,7 +62,8 @@ def main():
     code = server.wait()
     if from_server is not None:
         from_server.join()
-    with open(status, "a", encoding="utf-8") as file:
+    # A client that has given up has taken the folder with it.
+    with contextlib.suppress(FileNotFoundError), open(status, "a", encoding="utf-8") as file:
         file.write(f"signal {-code}\n" if code < 0 else f"exit {code}\n")
     # No interpreter teardown: a reader thread may still hold standard input.
     os._exit(128 - code if code < 0 else code)

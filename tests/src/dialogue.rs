@@ -53,8 +53,8 @@ use crate::{Bounded, server};
 /// ```
 ///
 /// What follows `> ` is sent as it stands. As many messages are written as there are `<` lines. What a `<` line says is compared
-/// as a JSON value, but for `id` and `progressToken`, which have to be the same text, and for an error's message `"*"`,
-/// which stands for any. A message that is answered with an error has to be rejected, one answered with a result has to
+/// as a JSON value, but for `id` and `progressToken`, which have to be the same text, and for `"*"`, which
+/// stands for any result, or for any message of an error. A message that is answered with an error has to be rejected, one answered with a result has to
 /// be handled, and for one that is not answered an `=` line has to say which.
 #[derive(Debug)]
 pub struct Dialogue {
@@ -263,6 +263,9 @@ fn compare(expected: &str, actual: &str) -> Result<(), String> {
     let message = ours["error"]["message"].as_str().unwrap_or_default();
     if theirs["error"]["message"] == "*" && !message.is_empty() {
         theirs["error"]["message"] = message.into();
+    }
+    if theirs["result"] == "*" && !ours["result"].is_null() {
+        theirs["result"] = ours["result"].clone();
     }
     if theirs != ours {
         return differs("another message");

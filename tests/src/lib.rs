@@ -6,6 +6,7 @@
 extern crate alloc;
 
 mod dialogue;
+pub mod pair;
 mod player;
 mod script;
 pub mod server;

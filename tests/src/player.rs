@@ -225,7 +225,9 @@ impl Player {
                 let key = request.ok_or("no such request")?.1;
                 Ok(ran(self.engine.cancel_request(key, reason, out)).0)
             }
-            other => Err(format!("{other:?} is not about a call")),
+            Verb::Ping | Verb::Announce | Verb::Next | Verb::Completed | Verb::End => {
+                Err(format!("{verb:?} is not about a call"))
+            }
         }
     }
 
@@ -264,7 +266,13 @@ impl Player {
                 blocked(self.engine.elicitation_complete(id, out))
             }
             Verb::End => blocked(self.engine.end_subscriptions(out)),
-            other => return Err(format!("{other:?} is about a call")),
+            Verb::Reply
+            | Verb::Fail
+            | Verb::NotFound
+            | Verb::Missing
+            | Verb::Input
+            | Verb::Progress
+            | Verb::Cancel => return Err(format!("{verb:?} is about a call")),
         })
     }
 

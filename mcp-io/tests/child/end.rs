@@ -244,7 +244,7 @@ fn killed_at_any_moment() {
 }
 
 #[test]
-#[ignore = "opt-in: takes a minute; run with --ignored after changes to the supervisor"]
+#[ignore = "opt-in: takes some 10 seconds; run after changes to the supervisor"]
 fn killed_at_any_moment_many_times() {
     killed_at_random_moments(500);
 }

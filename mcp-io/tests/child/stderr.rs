@@ -8,7 +8,7 @@ use crate::processes::{quick, read_all, read_line, run, sh, spawn, within};
 /// As fast as it comes, without a newline, and before the first answer. Nobody polls anything meanwhile but the reader.
 #[test]
 fn a_flood_does_not_block_the_child_nor_fill_memory() {
-    let script = "head -c 100000000 /dev/zero | tr '\\0' x >&2; echo done; echo end >&2";
+    let script = "head -c 200000000 /dev/zero | tr '\\0' x >&2; echo done; echo end >&2";
     let before = resident();
     within(Duration::from_secs(120), async {
         let mut child = spawn(script);
@@ -20,10 +20,11 @@ fn a_flood_does_not_block_the_child_nor_fill_memory() {
         assert!(tail.ends_with("xxxend\n"));
     });
     let grown = resident().saturating_sub(before);
-    assert!(grown < 20_000, "{grown} KiB more");
+    assert!(grown < 100_000, "{grown} KiB more");
 }
 
-/// In KiB. Other tests of this program run at the same time and are small.
+/// In KiB. Other tests of this program run at the same time, and are small but for the debug information that a panic's
+/// backtrace reads: some 64 MiB.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     status

@@ -53,7 +53,7 @@ impl Context {
                     .map_err(AskError::Content)
             }
             ElicitAction::Cancel => Ok(Elicited::Cancelled),
-            _ => Ok(Elicited::Declined),
+            ElicitAction::Decline | ElicitAction::Unknown(_) | _ => Ok(Elicited::Declined),
         }
     }
 
@@ -186,6 +186,6 @@ pub(crate) fn needs(request: &InputRequest<'_>) -> ClientCapabilities {
         }
         InputRequest::Sample(_) => ClientCapabilities::SAMPLING,
         InputRequest::ListRoots => ClientCapabilities::ROOTS,
-        _ => ClientCapabilities::NONE,
+        InputRequest::Unknown { .. } | _ => ClientCapabilities::NONE,
     }
 }

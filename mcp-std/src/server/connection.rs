@@ -202,14 +202,13 @@ impl<S: Sharing> Connection<S> {
 
     /// No more input will come: who waits for an answer waits in vain, and subscriptions end.
     fn end(&mut self, out: &mut Vec<u8>) {
-        if !core::mem::replace(&mut self.ended, true) {
-            self.asks.close();
-            // A `Vec` is never full.
-            let _ = self
-                .stdio
-                .engine_mut()
-                .end_subscriptions(&mut Lines::new(out));
-        }
+        self.ended = true;
+        self.asks.close();
+        // A `Vec` is never full.
+        let _ = self
+            .stdio
+            .engine_mut()
+            .end_subscriptions(&mut Lines::new(out));
     }
 }
 
@@ -226,8 +225,10 @@ impl<S: Sharing> Protocol for Connection<S> {
     fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         let step = self.stdio.finish(rest, out);
         let consumed = self.take(step.consumed, step.incoming, out);
-        if consumed.is_none() {
+        if consumed.is_none() && !self.ended {
             self.end(out);
+            // There may be something to write, and handlers that were told to go on.
+            return Some(0);
         }
         consumed
     }

@@ -256,14 +256,12 @@ mod tests {
     use super::*;
 
     #[derive(Deserialize, JsonSchema)]
-    #[expect(dead_code, reason = "described only")]
     enum Size {
         Small,
         Large,
     }
 
     #[derive(Deserialize, JsonSchema)]
-    #[expect(dead_code, reason = "described only")]
     enum Topping {
         /// Much of it
         Cheese,

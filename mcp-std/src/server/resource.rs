@@ -7,9 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_lite::FutureExt;
 use mcp_core::json::Json;
-use mcp_core::model::{self, Annotations, Icon, ReadResourceResult, ResourceContents, UriTemplate};
+use mcp_core::model::{
+    self, Annotations, Icon, ReadResourceResult, ResourceContents, TemplateValue, UriTemplate,
+};
 
-use super::arguments::strings::decode_strings;
+use super::arguments::strings::{Text, decode_strings};
 use super::completion::{Completer, Completers, IntoCompletion, Settled};
 use super::context::Context;
 use super::elicitation::InputRequired;
@@ -38,7 +40,7 @@ pub struct Resource<S: Sharing = Shared> {
 /// Resources whose URIs fit a template of RFC 6570: what a client is told about them, and the function that reads them.
 ///
 /// The variables of the template are the fields of the handler's argument. They are text; numbers and booleans are read
-/// from it, and a variable that stands for a list is a `Vec`. A URI that fits the template and not the type does not
+/// from it, and a variable that stands for a list is a `Vec`, one that stands for pairs a map. A URI that fits the template and not the type does not
 /// exist.
 ///
 /// ```
@@ -275,7 +277,23 @@ fn variables<A: serde::de::DeserializeOwned>(
     let matched = template.and_then(|template| template.matches(uri));
     let variables = matched.ok_or(Outcome::Instead(Instead::NotFound))?;
     // CMP-05: what does not fit the type is no resource of this server.
-    decode_strings(texts(variables)).map_err(|_| Outcome::Instead(Instead::NotFound))
+    decode_strings(variables.iter().map(named)).map_err(|_| Outcome::Instead(Instead::NotFound))
+}
+
+fn named((name, value): (&str, &TemplateValue<'_>)) -> (String, Text) {
+    let text = match value {
+        TemplateValue::Text(text) => Text::One(text.as_ref().into()),
+        TemplateValue::List(texts) => {
+            Text::Many(texts.iter().map(|it| it.as_ref().into()).collect())
+        }
+        TemplateValue::Map(texts) => Text::Named(
+            texts
+                .iter()
+                .map(|(name, text)| (name.into(), text.as_ref().into()))
+                .collect(),
+        ),
+    };
+    (name.to_owned(), text)
 }
 
 fn read<M, H: Handler<M, Output: IntoResource>>(
@@ -395,10 +413,3 @@ impl Display for ResourceError {
 }
 
 impl core::error::Error for ResourceError {}
-
-fn texts(
-    v: Vec<(String, String)>,
-) -> impl Iterator<Item = (String, super::arguments::strings::Text)> {
-    v.into_iter()
-        .map(|(n, v)| (n, super::arguments::strings::Text::One(v)))
-}

@@ -256,7 +256,7 @@ fn kind(request: &InputRequest<'_>) -> u8 {
         InputRequest::Elicit(_) => ELICIT,
         InputRequest::Sample(_) => SAMPLE,
         InputRequest::ListRoots => ROOTS,
-        _ => OTHER,
+        InputRequest::Unknown { .. } | _ => OTHER,
     }
 }
 

@@ -29,6 +29,14 @@ fn server_stdio() {
 }
 
 #[test]
+fn server_macro() {
+    let mut serve = Serve::spawn(example("server_macro"));
+    assert_eq!(modern(&mut serve, "add", &json!({"a": 2, "b": 3})), "5");
+    assert_eq!(modern(&mut serve, "add", &json!({"a": 2})), "3");
+    assert_eq!(serve.end().clean(), [""; 0]);
+}
+
+#[test]
 fn server_tokio() {
     let mut serve = Serve::spawn(example("server_tokio"));
     let said = modern(&mut serve, "nap", &json!({"ms": 5}));

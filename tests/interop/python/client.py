@@ -14,18 +14,19 @@ import logging
 import os
 import sys
 import tempfile
-import traceback
 import warnings
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import mcp_types as types
+from checks import check, same
+from features import CAPABILITIES, Attended, Features, pages, undeclared
 from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
 WATCH = Path(__file__).parent.parent / "watch.py"
-TOOLS = ["add", "echo", "fail", "slow"]
+TOOLS = {"add", "echo", "fail", "slow"}
 ECHOES = {
     "plain": "hello",
     "empty": "",
@@ -38,22 +39,6 @@ ECHOES = {
 INFO = types.Implementation(name="interop", version="1.0.0")
 # For every request, in seconds.
 PATIENCE = 15.0
-
-
-@contextmanager
-def check(name):
-    """Runs one check: a line of transcript if it holds, else what was expected and seen, and the end."""
-    try:
-        yield
-    except BaseException:
-        print(f"not ok {name}")
-        print("  " + traceback.format_exc().rstrip().replace("\n", "\n  "), flush=True)
-        os._exit(1)
-    print(f"ok {name}", flush=True)
-
-
-def same(seen, expected):
-    assert seen == expected, f"expected {expected!r}, seen {seen!r}"
 
 
 def text_of(result):
@@ -77,13 +62,17 @@ class Seen(logging.Handler):
 
 
 @asynccontextmanager
-async def connected(how, server, seen):
-    """A client in the way asked for: an SDK Client, or for a chosen revision the ClientSession beneath it."""
+async def connected(how, server, seen, attended=None):
+    """A client in the way asked for: an SDK Client, or for a chosen revision the ClientSession beneath it.
+
+    It has a user and a model behind it, and says so, if `attended` is given.
+    """
+    capabilities = CAPABILITIES if attended else types.ClientCapabilities()
+    options = attended.callbacks() if attended else {}
+    options |= {"client_info": INFO, "message_handler": seen.message, "read_timeout_seconds": PATIENCE}
     if how in ("auto", "pin"):
         mode = LATEST_MODERN_VERSION if how == "pin" else "auto"
-        client = Client(
-            server, mode=mode, client_info=INFO, message_handler=seen.message, read_timeout_seconds=PATIENCE
-        )
+        client = Client(server, mode=mode, **options)
         with check(f"connect, {how}"):
             await client.__aenter__()
         try:
@@ -92,13 +81,11 @@ async def connected(how, server, seen):
             await client.__aexit__(None, None, None)
         return
     async with stdio_client(server) as (read, write):
-        async with ClientSession(
-            read, write, client_info=INFO, message_handler=seen.message, read_timeout_seconds=PATIENCE
-        ) as session:
+        async with ClientSession(read, write, **options) as session:
             with check(f"connect, {how}"):
                 # What ClientSession.initialize does, with a revision of our choice.
                 params = types.InitializeRequestParams(
-                    protocol_version=how, capabilities=types.ClientCapabilities(), client_info=INFO
+                    protocol_version=how, capabilities=capabilities, client_info=INFO
                 )
                 session.adopt(await session.send_request(types.InitializeRequest(params=params), types.InitializeResult))
                 await session.send_notification(types.InitializedNotification())
@@ -115,13 +102,15 @@ async def discover(session):
         types.DiscoverResult.model_validate(found)
 
 
-async def run(client, expected, seen, legacy):
+async def run(client, expected, seen, legacy, features):
     with check(f"negotiated {expected}"):
         same(client.protocol_version, expected)
 
     with check("tools/list"):
-        tools = (await client.list_tools()).tools
-        same(sorted(tool.name for tool in tools), TOOLS)
+        tools, _ = await pages(features.session.list_tools, "tools")
+        names = [tool.name for tool in tools]
+        assert set(names) >= TOOLS, names
+        same(len(set(names)), len(names))
 
     with check("tools/list schemas"):
         by = {tool.name: tool for tool in tools}
@@ -212,6 +201,8 @@ async def run(client, expected, seen, legacy):
         await asyncio.sleep(0.1)
         same(seen.notes, [])
 
+    await features.run()
+
     if legacy:
         with check("ping"):
             same((await client.send_ping()).model_dump(exclude_none=True), {})
@@ -230,7 +221,8 @@ async def main(how, command):
         server = StdioServerParameters(
             command=sys.executable, args=[str(WATCH), str(status), transcript, *command]
         )
-        async with connected(how, server, seen) as client:
+        attended = Attended()
+        async with connected(how, server, seen, attended) as client:
             if how != "pin":
                 # A pinned client has asked nothing, so it knows neither of these.
                 with check("server says who it is"):
@@ -241,11 +233,16 @@ async def main(how, command):
             modern = how in ("auto", "pin")
             # Asked for a revision that never was, a server offers the latest that it can speak by this handshake.
             legacy = LATEST_HANDSHAKE_VERSION if how == "2001-01-01" else how
-            await run(client, LATEST_MODERN_VERSION if modern else legacy, seen, not modern)
+            expected = LATEST_MODERN_VERSION if modern else legacy
+            session = client.session if modern else client
+            features = Features(client, session, expected, seen, attended, not modern, known=how != "pin")
+            await run(client, expected, seen, not modern, features)
             if modern:
-                await discover(client.session)
+                await discover(session)
+        async with connected(how, server, Seen()) as client:
+            await undeclared(client, not modern)
         with check("server exits by itself when its input ends"):
-            same(status.read_text().splitlines(), ["exit 0"])
+            same(status.read_text().splitlines(), ["exit 0", "exit 0"])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 // usage: node legacy.mjs REVISION COMMAND [ARGUMENT...]
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
+import * as types from '@modelcontextprotocol/sdk/types.js';
+import { CAPABILITIES, attend } from './features.mjs';
 import { check, patience, run, watched } from './suite.mjs';
 
 const [revision, ...command] = process.argv.slice(2);
@@ -24,7 +25,18 @@ class Asking extends StdioClientTransport {
 }
 
 const { parameters, ends } = watched(command);
-const client = new Client({ name: `interop-${revision}`, version: '1.0.0' });
+const build = capabilities => new Client({ name: `interop-${revision}`, version: '1.0.0' }, { capabilities });
+const client = build(CAPABILITIES);
+// This SDK knows methods by their schemas.
+const methods = new Map(
+  Object.entries(types)
+    .filter(([name]) => /(Request|Notification)Schema$/.test(name))
+    .map(([, schema]) => [schema.shape?.method?.value, schema]),
+);
+const attended = attend({
+  answer: (method, handler) => client.setRequestHandler(methods.get(method), handler),
+  hear: (method, handler) => client.setNotificationHandler(methods.get(method), handler),
+});
 const errors = [];
 client.onerror = error => errors.push(error);
 const transport = new Asking(parameters);
@@ -32,11 +44,18 @@ await check(`connect, ${revision}`, () => client.connect(transport, patience));
 
 await run({
   client,
-  callTool: (params, options) => client.callTool(params, undefined, options),
+  callTool: (client, params, options) => client.callTool(params, undefined, options),
   // Asked for a revision that never was, a server offers the latest that it can speak by this handshake.
-  expected: revision === '2001-01-01' ? LATEST_PROTOCOL_VERSION : revision,
+  expected: revision === '2001-01-01' ? types.LATEST_PROTOCOL_VERSION : revision,
   seen: transport.agreed,
   errors,
   ends,
   legacy: true,
+  attended,
+  another: async () => {
+    const client = build({});
+    await client.connect(new Asking(parameters), patience);
+    return client;
+  },
+  schemas: [types.ListToolsResultSchema],
 });

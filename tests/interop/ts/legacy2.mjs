@@ -3,16 +3,23 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { CAPABILITIES, attend } from './features.mjs';
 import { check, patience, run, watched } from './suite.mjs';
 
 const [revision, ...command] = process.argv.slice(2);
 
 const { parameters, ends } = watched(command);
-const client = new Client(
-  { name: `interop-${revision}`, version: '1.0.0' },
-  // One revision only: it is offered, and no other answer is taken.
-  { versionNegotiation: { mode: 'legacy' }, supportedProtocolVersions: [revision] },
-);
+const build = capabilities =>
+  new Client(
+    { name: `interop-${revision}`, version: '1.0.0' },
+    // One revision only: it is offered, and no other answer is taken.
+    { versionNegotiation: { mode: 'legacy' }, supportedProtocolVersions: [revision], capabilities },
+  );
+const client = build(CAPABILITIES);
+const attended = attend({
+  answer: (method, handler) => client.setRequestHandler(method, handler),
+  hear: (method, handler) => client.setNotificationHandler(method, handler),
+});
 const errors = [];
 client.onerror = error => errors.push(error);
 await check(`connect, ${revision}`, () => client.connect(new StdioClientTransport(parameters), patience));
@@ -21,10 +28,16 @@ await check('the connection is legacy', () => assert.equal(client.getProtocolEra
 
 await run({
   client,
-  callTool: (params, options) => client.callTool(params, options),
+  callTool: (client, params, options) => client.callTool(params, options),
   expected: revision,
   seen: client.getNegotiatedProtocolVersion(),
   errors,
   ends,
   legacy: true,
+  attended,
+  another: async () => {
+    const client = build({});
+    await client.connect(new StdioClientTransport(parameters), patience);
+    return client;
+  },
 });

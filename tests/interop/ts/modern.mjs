@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { CAPABILITIES, attend } from './features.mjs';
 import { check, patience, run, watched } from './suite.mjs';
 
 const MODERN = '2026-07-28';
@@ -19,7 +20,13 @@ const { mode, Transport } = {
 }[how];
 
 const { parameters, ends } = watched(command);
-const client = new Client({ name: `interop-${how}`, version: '1.0.0' }, { versionNegotiation: { mode } });
+const build = capabilities =>
+  new Client({ name: `interop-${how}`, version: '1.0.0' }, { versionNegotiation: { mode }, capabilities });
+const client = build(CAPABILITIES);
+const attended = attend({
+  answer: (method, handler) => client.setRequestHandler(method, handler),
+  hear: (method, handler) => client.setNotificationHandler(method, handler),
+});
 const errors = [];
 client.onerror = error => errors.push(error);
 await check(`connect, ${how}`, () => client.connect(new Transport(parameters), patience));
@@ -36,10 +43,16 @@ await check('server/discover', async () => {
 
 await run({
   client,
-  callTool: (params, options) => client.callTool(params, options),
+  callTool: (client, params, options) => client.callTool(params, options),
   expected: MODERN,
   seen: client.getNegotiatedProtocolVersion(),
   errors,
   ends,
   legacy: false,
+  attended,
+  another: async () => {
+    const client = build({});
+    await client.connect(new Transport(parameters), patience);
+    return client;
+  },
 });

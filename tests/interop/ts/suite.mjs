@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { features, pages } from './features.mjs';
 
 const WATCH = join(dirname(fileURLToPath(import.meta.url)), '..', 'watch.py');
-export const TOOLS = ['add', 'echo', 'fail', 'slow'];
+const TOOLS = ['add', 'echo', 'fail', 'slow'];
 const INVALID_PARAMS = -32602;
 /** For every request, in milliseconds: the SDKs wait a minute, longer than a check that has gone wrong is worth. */
 export const patience = { timeout: 15_000 };
@@ -21,7 +22,7 @@ const ECHOES = {
   '200 KiB': 'x'.repeat(200 * 1024),
 };
 
-/** Runs one check: a line of transcript if it holds, else what was expected and seen, and the end. */
+/** Runs one check: a line of transcript if it holds, else what was expected and seen, and (by default) the end. */
 export async function check(name, body) {
   try {
     await body();
@@ -29,7 +30,8 @@ export async function check(name, body) {
   } catch (error) {
     console.log(`not ok ${name}`);
     console.log(`  ${String(error?.stack ?? error).replaceAll('\n', '\n  ')}`);
-    process.exit(1);
+    if (!process.env.KEEP_GOING) process.exit(1);
+    process.exitCode = 1;
   }
 }
 
@@ -56,10 +58,17 @@ function textOf(result) {
  *
  * `client` is the SDK's, `callTool(params, options)` its callTool without the parameters that differ between SDK
  * versions, `expected` the version that must have been negotiated, `seen` the version that was, `errors` what the
- * client's onerror has been given so far, `ends` comes from `watched`.
+ * client's onerror has been given so far, `ends` comes from `watched`, `attended` from `attend`;
+ * `another()` connects one more client, which declares no capability. `schemas` is what the SDK wants besides the
+ * request `tools/list`, if it wants any.
  */
-export async function run({ client, callTool, expected, seen, errors, ends, legacy }) {
-  const call = (params, options) => callTool(params, { ...patience, ...options });
+export async function run({ client, callTool, expected, seen, errors, ends, legacy, attended, another, schemas = [] }) {
+  const calling = client => (params, options) => callTool(client, params, { ...patience, ...options });
+  const call = calling(client);
+  const bare = async () => {
+    const client = await another();
+    return { client, call: calling(client) };
+  };
 
   await check(`negotiated ${expected}`, () => assert.equal(seen, expected));
 
@@ -72,8 +81,10 @@ export async function run({ client, callTool, expected, seen, errors, ends, lega
 
   let tools;
   await check('tools/list', async () => {
-    ({ tools } = await client.listTools(undefined, patience));
-    assert.deepEqual(tools.map(tool => tool.name).sort(), TOOLS);
+    tools = (await pages(params => client.listTools(params, patience), 'tools')).items;
+    const names = tools.map(tool => tool.name);
+    for (const name of TOOLS) assert.ok(names.includes(name), `${name} in ${names}`);
+    assert.equal(new Set(names).size, names.length, 'each once');
   });
 
   await check('tools/list schemas', () => {
@@ -180,6 +191,8 @@ export async function run({ client, callTool, expected, seen, errors, ends, lega
     await new Promise(resolve => setTimeout(resolve, 100));
     assert.deepEqual(errors.slice(before), []);
   });
+
+  await features({ client, call, attended, expected, legacy, tools: schemas, bare });
 
   if (legacy) {
     await check('ping', async () => assert.deepEqual(await client.ping(patience), {}));

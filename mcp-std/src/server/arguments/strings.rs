@@ -7,11 +7,12 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// One string, or several for a variable that stands for a list.
+/// One string, or several for a variable that stands for a list or for pairs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Text {
     One(String),
     Many(Vec<String>),
+    Named(Vec<(String, String)>),
 }
 
 /// Decodes named strings. Numbers and booleans are read from their text; what is missing is left to the type.
@@ -68,7 +69,7 @@ macro_rules! parsed {
                         concat!("expected ", $what, ", not {:?}"), Shown(text)
                     ))),
                 },
-                Self::Many(_) => self.deserialize_any(visitor),
+                Self::Many(_) | Self::Named(_) => self.deserialize_any(visitor),
             }
         }
     )*};
@@ -93,6 +94,12 @@ impl<'de> Deserializer<'de> for Text {
         match self {
             Self::One(text) => visitor.visit_string(text),
             Self::Many(texts) => visitor.visit_seq(SeqDeserializer::new(texts.into_iter())),
+            Self::Named(texts) => {
+                let texts = texts
+                    .into_iter()
+                    .map(|(name, text)| (name, Self::One(text)));
+                visitor.visit_map(MapDeserializer::new(texts))
+            }
         }
     }
 
@@ -130,7 +137,7 @@ impl<'de> Deserializer<'de> for Text {
     ) -> Result<V::Value, Problem> {
         match self {
             Self::One(text) => visitor.visit_enum(text.into_deserializer()),
-            Self::Many(_) => Err(Problem::custom("expected one value")),
+            Self::Many(_) | Self::Named(_) => Err(Problem::custom("expected one value")),
         }
     }
 
@@ -139,6 +146,7 @@ impl<'de> Deserializer<'de> for Text {
         let texts = match self {
             Self::One(text) => vec![text],
             Self::Many(texts) => texts,
+            Self::Named(_) => return self.deserialize_any(visitor),
         };
         let texts = texts.into_iter().map(Self::One);
         visitor.visit_seq(SeqDeserializer::new(texts))
@@ -216,6 +224,10 @@ mod tests {
         let more = [&ALL[..], &[("count", "7"), ("loud", "true"), ("path", "9")]].concat();
         (arguments.count, arguments.loud, arguments.path) = (Some(7), true, vec![9]);
         assert_eq!(decode(&more).as_ref(), Ok(&arguments));
+        let pairs = Text::Named(vec![("a".into(), "1".into())]);
+        let query: BTreeMap<String, BTreeMap<String, u8>> =
+            decode_strings([("query".into(), pairs)].into_iter()).expect("pairs");
+        assert_eq!(query["query"]["a"], 1);
         let map: BTreeMap<String, String> =
             decode_strings(one(&[("a", "1"), ("b", "x")]).into_iter()).expect("strings");
         assert_eq!(map["a"], "1");

@@ -92,7 +92,7 @@ impl<S: Sharing> Connection<S> {
                 CallRequest::Tool { arguments, .. } | CallRequest::Prompt { arguments, .. } => {
                     arguments
                 }
-                _ => None,
+                CallRequest::Resource { .. } | CallRequest::Complete { .. } | _ => None,
             };
             let binding = Binding {
                 principal: None,
@@ -203,7 +203,16 @@ impl<S: Sharing> Connection<S> {
             return self.finish_call(running, Ok(Outcome::Completion(nothing)), out);
         };
         // Decoding the arguments runs code of the handler's author as well.
-        let (running, finished) = match contain(|| start(context, given)) {
+        let begin = || {
+            #[cfg(feature = "validate")]
+            if let Subject::Tool(tool) = &running.subject
+                && let Some(refusal) = tool.refuse(&given)
+            {
+                return Started::Done(Outcome::Tool(refusal));
+            }
+            start(context, given)
+        };
+        let (running, finished) = match contain(begin) {
             Err(panic) => (running, Err(panic)),
             Ok(Started::Done(outcome)) => (running, Ok(outcome)),
             Ok(Started::Running(future)) => match self.running.start(index, future, running) {
@@ -236,7 +245,13 @@ impl<S: Sharing> Connection<S> {
             );
         }
         match finished {
-            Ok(Outcome::Tool(result)) => self.reply(running.token, &result, out),
+            Ok(Outcome::Tool(result)) => {
+                #[cfg(feature = "validate")]
+                if let Some(error) = self.misfit(&running.subject, &result) {
+                    return self.fail(running.token, &error, out);
+                }
+                self.reply(running.token, &result, out);
+            }
             Ok(Outcome::Resource(result)) => self.reply_read(running, result, out),
             Ok(Outcome::Prompt(result)) => {
                 // Stale, here and below: cancelled while its handler ended. Nobody waits for it.
@@ -260,6 +275,22 @@ impl<S: Sharing> Connection<S> {
                 self.fail(running.token, &error, out);
             }
         }
+    }
+
+    /// What is answered instead of a result that breaks the promise of the tool's output schema (TOOL-16).
+    #[cfg(feature = "validate")]
+    fn misfit(&self, subject: &Subject<S>, result: &ToolResult) -> Option<ProtocolError> {
+        let Subject::Tool(tool) = subject else {
+            return None;
+        };
+        if !self.hub.settings.check_outputs {
+            return None;
+        }
+        let violations = tool.misfit(result)?;
+        let message =
+            format!("The result of {subject} does not fit its output schema: {violations}");
+        tracing::warn!("{message}");
+        Some(ProtocolError::new(ErrorCode::INTERNAL_ERROR, message))
     }
 
     fn reply(&mut self, token: ReplyToken, result: &ToolResult, out: &mut Vec<u8>) {

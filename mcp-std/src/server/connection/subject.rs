@@ -53,7 +53,7 @@ impl<S: Sharing> Subject<S> {
                 let completers = match reference {
                     CompletionTarget::Prompt(at) => &offered.prompts.get(at)?.completers,
                     CompletionTarget::Template(at) => &offered.templates.get(at)?.completers,
-                    _ => return Some(Self::NoCompleter),
+                    CompletionTarget::Resource(_) | _ => return Some(Self::NoCompleter),
                 };
                 match completers.get(&argument.decode()) {
                     Some(completer) => Self::Completer(completer.clone()),
