@@ -24,12 +24,13 @@ use super::handle::{Handle, Settings, Shared};
 use super::handlers::{Declined, ElicitRequest, Handlers, SamplingRequest, elicitation};
 use super::options::{Restart, Timeouts};
 use super::session::{Lane, Session};
+use crate::Server;
 
 /// Looks at the result of a tool before the caller gets it.
 #[derive(Clone)]
-pub(crate) struct CheckResult(
-    pub(crate) Arc<dyn Fn(&str, &CallToolResult<'_>) -> Result<(), String> + Send + Sync>,
-);
+pub(crate) struct CheckResult(pub(crate) Arc<Check>);
+
+type Check = dyn Fn(&str, &CallToolResult<'_>) -> Result<(), String> + Send + Sync;
 
 impl fmt::Debug for CheckResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -272,6 +273,16 @@ impl ClientBuilder {
             .await
     }
 
+    /// Connects to a server in this process: what one says is what the other hears, with no stream between them. The
+    /// server's handlers run in the connection's task.
+    ///
+    /// # Errors
+    ///
+    /// The server speaks nothing that this client was told to speak.
+    pub async fn connect_in_process(self, server: &Server) -> Result<Client, ConnectError> {
+        self.open(Lane::Server(server.clone())).await
+    }
+
     async fn open(self, lane: Lane) -> Result<Client, ConnectError> {
         let mut config = ClientConfig::new(self.info);
         config.capabilities = self.handlers.capabilities();
@@ -294,7 +305,15 @@ impl ClientBuilder {
             },
         ));
         let (handle, ends) = Handle::new(shared.clone());
-        let session = Session::new(lane, config, self.limits, self.restart, self.eras, shared, ends);
+        let session = Session::new(
+            lane,
+            config,
+            self.limits,
+            self.restart,
+            self.eras,
+            shared,
+            ends,
+        );
         smol::spawn(session.run()).detach();
         handle.connected().await?;
         Ok(Client { handle })

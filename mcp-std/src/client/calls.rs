@@ -301,7 +301,8 @@ impl Client {
         options: &CallOptions,
     ) -> Result<Done, CallError> {
         let shared = self.shared();
-        let retry = shared.settings.restarts && (options.retry || is_idempotent(R::METHOD.as_str()));
+        let retry =
+            shared.settings.restarts && (options.retry || is_idempotent(R::METHOD.as_str()));
         let wishes = Wishes {
             timeout: options.timeout,
             max_total: options.max_total,
@@ -328,7 +329,10 @@ impl Client {
                 match done {
                     // There may be another connection soon; if not, this ends here.
                     Err(CallError::Closed(_)) if retry && shared.why_closed().is_none() => {
-                        tracing::debug!(method = R::METHOD.as_str(), "connection lost, calling again");
+                        tracing::debug!(
+                            method = R::METHOD.as_str(),
+                            "connection lost, calling again"
+                        );
                     }
                     done => return done,
                 }
@@ -478,19 +482,17 @@ fn object(arguments: &(impl Serialize + ?Sized)) -> Result<Option<Json<'static>>
     };
     let text = serde_json::to_string(arguments).map_err(|error| fault(&error))?;
     let json = Json::owned(text).map_err(|error| fault(&error))?;
-    match json.raw().kind() {
-        JsonKind::Object => Ok(Some(json)),
-        JsonKind::Null => Ok(None),
-        kind => Err(CallError::Arguments(format!(
-            "arguments are a JSON object, such as a struct or a map, and not {}",
-            match kind {
-                JsonKind::Array => "an array",
-                JsonKind::String => "a string",
-                JsonKind::Number => "a number",
-                JsonKind::Bool | JsonKind::Null | JsonKind::Object => "a boolean",
-            }
-        ))),
-    }
+    let what = match json.raw().kind() {
+        JsonKind::Object => return Ok(Some(json)),
+        JsonKind::Null => return Ok(None),
+        JsonKind::Array => "an array",
+        JsonKind::String => "a string",
+        JsonKind::Number => "a number",
+        JsonKind::Bool => "a boolean",
+    };
+    Err(CallError::Arguments(format!(
+        "arguments are a JSON object, such as a struct or a map, and not {what}"
+    )))
 }
 
 fn decode<'j, T: Decode<'j>>(method: &'static str, json: &'j Json<'_>) -> Result<T, CallError> {

@@ -83,7 +83,11 @@ mod tests {
         ];
         assert_eq!(all(&mut changes), expected);
         changes.push(Change::Tools);
-        assert_eq!(all(&mut changes), [Change::Tools], "a new one is told again");
+        assert_eq!(
+            all(&mut changes),
+            [Change::Tools],
+            "a new one is told again"
+        );
     }
 
     #[test]

@@ -10,18 +10,19 @@ use mcp_core::binding::StdioClient;
 use mcp_core::engine::RequestKey;
 use mcp_core::engine::client::{
     CallError as EngineError, CallOptions, ClientConfig, ClientEngine, Event, Incoming,
-    Outcome as EngineOutcome, ReplyToken, ServerRequest,
-    ServerRequestKind,
+    Outcome as EngineOutcome, ReplyToken, ServerRequest, ServerRequestKind,
 };
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
-use mcp_core::model::{DecodeError, Era, InputRequest, InputResponse, Progress, ProtocolVersion};
+use mcp_core::model::{DecodeError, Era, InputRequest, InputResponse, ProtocolVersion};
 use mcp_core::rpc::ErrorObject;
 use mcp_core::{ErrorCode, Limits};
 use mcp_io::{End, Error, Protocol, Tasks, Wants};
 
 use super::clock::{engine_now, machine_instant};
-use super::error::{CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported};
+use super::error::{
+    CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported,
+};
 use super::handle::{Call, Control, Ends, Progressing, Shared};
 use super::handlers::Refusal;
 use super::reply::{Outcome, Slot};
@@ -253,7 +254,10 @@ impl<'s> ClientConnection<'s> {
     /// Tells the server that nobody waits for the answer.
     pub(super) fn cancel(&mut self, key: RequestKey, out: &mut Vec<u8>) {
         // Stale: the answer was on its way.
-        let _ = self.stdio.engine_mut().cancel(key, None, &mut Lines::new(out));
+        let _ = self
+            .stdio
+            .engine_mut()
+            .cancel(key, None, &mut Lines::new(out));
         self.take_purpose(key);
     }
 
@@ -290,12 +294,8 @@ impl<'s> ClientConnection<'s> {
                     && *asked == key
                     && let Some(told) = &on_progress.0
                 {
-                    let message = progress.message;
-                    let mut report = Progress::new(progress.progress);
-                    report.total = progress.total;
-                    report.message = message;
                     // The server chooses when this runs: a panic in it is not to end the connection.
-                    let _ = contain(|| told(&report));
+                    let _ = contain(|| told(&progress));
                 }
             }
             Incoming::Request(request) => self.asked_by_server(request, out),
@@ -312,7 +312,10 @@ impl<'s> ClientConnection<'s> {
                 self.handle(incoming, out);
             },
             Incoming::Complaint(error) => {
-                tracing::debug!(code = error.code.value(), "the server could not read a message of ours");
+                tracing::debug!(
+                    code = error.code.value(),
+                    "the server could not read a message of ours"
+                );
             }
             Incoming::Rejected(fault) => tracing::debug!(%fault, "the server broke a rule"),
             Incoming::Late => tracing::debug!("an answer that nobody waits for any more"),
@@ -529,14 +532,16 @@ const fn method_of(kind: ServerRequestKind) -> &'static str {
 /// Why the engine did not send a call.
 fn refused(error: EngineError) -> CallError {
     match error {
-        EngineError::NotInVersion(version) => CallError::Unsupported(Unsupported::Revision(version)),
+        EngineError::NotInVersion(version) => {
+            CallError::Unsupported(Unsupported::Revision(version))
+        }
         EngineError::NotOffered(name) => CallError::Unsupported(Unsupported::Capability(name)),
-        EngineError::Busy { limit, .. } => CallError::Busy { limit },
-        // Calls are sent while there is a connection, and a `Vec` is never full.
+        // Calls are sent while there is a connection and a place for them, and a `Vec` is never full.
         EngineError::Params
         | EngineError::NotConnected
         | EngineError::Closed
         | EngineError::Full
+        | EngineError::Busy { .. }
         | _ => CallError::Arguments(error.to_string()),
     }
 }

@@ -5,8 +5,8 @@ use core::time::Duration;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::ErrorCode;
-use mcp_core::json::Json;
 use mcp_core::engine::client::{ConnectError as HandshakeError, RemoteError};
+use mcp_core::json::Json;
 use mcp_core::model::{CallToolResult, ContentBlock, DecodeError, ProtocolVersion};
 use mcp_io::child::{Exit, SpawnError};
 
@@ -48,12 +48,6 @@ pub enum CallError {
     Unsupported(Unsupported),
     /// The call was not made: the arguments are not a JSON object, or cannot be written as JSON.
     Arguments(String),
-    /// The call was not made: as many as [`Limits::max_pending`](mcp_core::Limits::max_pending) wait for their answers.
-    #[non_exhaustive]
-    Busy {
-        /// The limit.
-        limit: usize,
-    },
     /// The server asked for input again and again (MRTR-20).
     #[non_exhaustive]
     TooManyRounds {
@@ -159,11 +153,7 @@ impl Closed {
         }))
     }
 
-    pub(super) fn with_child(
-        reason: ClosedReason,
-        exit: Option<Exit>,
-        stderr: String,
-    ) -> Self {
+    pub(super) fn with_child(reason: ClosedReason, exit: Option<Exit>, stderr: String) -> Self {
         Self(Arc::new(Ending {
             reason,
             exit: exit.map(OnceLock::from).unwrap_or_default(),
@@ -226,9 +216,12 @@ impl fmt::Display for CallError {
             Self::Protocol(answer) => answer.fmt(f),
             Self::Tool(result) => {
                 f.write_str("the tool failed")?;
-                let text = result.content.iter().find_map(|block| match block {
-                    ContentBlock::Text(text) => Some(&text.text),
-                    _ => None,
+                let text = result.content.iter().find_map(|block| {
+                    if let ContentBlock::Text(text) = block {
+                        Some(&text.text)
+                    } else {
+                        None
+                    }
                 });
                 text.map_or(Ok(()), |text| write!(f, ": {text}"))
             }
@@ -236,17 +229,16 @@ impl fmt::Display for CallError {
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::Closed(closed) => closed.fmt(f),
             Self::Decode { method, error } => {
-                write!(f, "the answer to `{method}` is not as the protocol has it: {error}")
+                write!(
+                    f,
+                    "the answer to `{method}` is not as the protocol has it: {error}"
+                )
             }
             Self::Answer { method, fault } => {
                 write!(f, "the answer to `{method}` breaks the protocol: {fault}")
             }
             Self::Unsupported(what) => write!(f, "not sent: {what}"),
             Self::Arguments(fault) => write!(f, "not sent: {fault}"),
-            Self::Busy { limit } => write!(
-                f,
-                "not sent: {limit} calls wait for their answers; wait for some, or raise `Limits::max_pending`"
-            ),
             Self::TooManyRounds { limit } => write!(
                 f,
                 "the server asked for input {limit} times without an end; raise `ClientBuilder::max_rounds` if it may"
@@ -256,7 +248,10 @@ impl fmt::Display for CallError {
             }
             Self::Paging(fault) => fault.fmt(f),
             Self::Schema(fault) => {
-                write!(f, "the result does not fit the tool's output schema: {fault}")
+                write!(
+                    f,
+                    "the result does not fit the tool's output schema: {fault}"
+                )
             }
         }
     }
@@ -274,7 +269,6 @@ impl core::error::Error for CallError {
             | Self::Answer { .. }
             | Self::Unsupported(_)
             | Self::Arguments(_)
-            | Self::Busy { .. }
             | Self::TooManyRounds { .. }
             | Self::Declined { .. }
             | Self::Paging(_)
@@ -285,7 +279,12 @@ impl core::error::Error for CallError {
 
 impl fmt::Display for ErrorAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server refused: {} ({})", self.message, self.code.value())
+        write!(
+            f,
+            "the server refused: {} ({})",
+            self.message,
+            self.code.value()
+        )
     }
 }
 
@@ -326,13 +325,20 @@ impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason() {
             ClosedReason::Us => f.write_str("the connection was closed on this side")?,
-            ClosedReason::Server if self.exit().is_some() => f.write_str("the server's process ended")?,
+            ClosedReason::Server if self.exit().is_some() => {
+                f.write_str("the server's process ended")?
+            }
             ClosedReason::Server => f.write_str("the server closed the connection")?,
             ClosedReason::Transport(error) => write!(f, "the connection failed: {error}")?,
             ClosedReason::Silent(time) => {
-                write!(f, "the server was silent for {time:?} and did not answer when asked")?;
+                write!(
+                    f,
+                    "the server was silent for {time:?} and did not answer when asked"
+                )?;
             }
-            ClosedReason::Connect(error) => write!(f, "the server could not be started again: {error}")?,
+            ClosedReason::Connect(error) => {
+                write!(f, "the server could not be started again: {error}")?
+            }
         }
         if let Some(exit) = self.exit() {
             write!(f, " ({exit})")?;

@@ -218,7 +218,11 @@ impl Handle {
             if let Some(closed) = &status.closed {
                 return Poll::Ready(Err(ConnectError::Closed(closed.clone())));
             }
-            if !status.wakers.iter().any(|known| known.will_wake(cx.waker())) {
+            if !status
+                .wakers
+                .iter()
+                .any(|known| known.will_wake(cx.waker()))
+            {
                 status.wakers.push(cx.waker().clone());
             }
             Poll::Pending

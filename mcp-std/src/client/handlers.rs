@@ -22,8 +22,9 @@ type Doing<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(crate) type Answering = Doing<Result<InputResponse<'static>, Refusal>>;
 
 type OnElicit = Arc<dyn Fn(ElicitRequest) -> Doing<ElicitResult<'static>> + Send + Sync>;
-type OnSample =
-    Arc<dyn Fn(SamplingRequest) -> Doing<Result<CreateMessageResult<'static>, Declined>> + Send + Sync>;
+type OnSample = Arc<
+    dyn Fn(SamplingRequest) -> Doing<Result<CreateMessageResult<'static>, Declined>> + Send + Sync,
+>;
 type OnLog = Arc<dyn Fn(&LoggingMessage<'_>) + Send + Sync>;
 
 /// A server asks the user for something.
@@ -155,8 +156,14 @@ impl Handlers {
             (self.form.is_some(), ClientCapabilities::ELICITATION),
             (self.url.is_some(), ClientCapabilities::ELICITATION_URL),
             (sampling, ClientCapabilities::SAMPLING),
-            (sampling && self.sample_tools, ClientCapabilities::SAMPLING_TOOLS),
-            (sampling && self.sample_context, ClientCapabilities::SAMPLING_CONTEXT),
+            (
+                sampling && self.sample_tools,
+                ClientCapabilities::SAMPLING_TOOLS,
+            ),
+            (
+                sampling && self.sample_context,
+                ClientCapabilities::SAMPLING_CONTEXT,
+            ),
             (self.roots.is_some(), ClientCapabilities::ROOTS),
             (self.roots.is_some(), ClientCapabilities::ROOTS_LIST_CHANGED),
         ]
@@ -210,7 +217,7 @@ impl Handlers {
         let handler = match &params {
             ElicitRequestParams::Form(_) => self.form.as_ref(),
             ElicitRequestParams::Url(_) => self.url.as_ref(),
-            _ => None,
+            ElicitRequestParams::Unknown(_) | _ => None,
         };
         let any = self.form.is_some() || self.url.is_some();
         let handler = handler.ok_or_else(|| {
@@ -238,11 +245,15 @@ impl Handlers {
     ) -> Result<Answering, Refusal> {
         let handler = self.sample.clone().ok_or(Refusal::Unsupported)?;
         if params.tools.is_some() && !self.sample_tools {
-            return Err(Refusal::Invalid("`sampling.tools` was not declared".to_owned()));
+            return Err(Refusal::Invalid(
+                "`sampling.tools` was not declared".to_owned(),
+            ));
         }
         Ok(Box::pin(async move {
             let sampled = handler(SamplingRequest { params, server }).await;
-            sampled.map(InputResponse::Sample).map_err(Refusal::Declined)
+            sampled
+                .map(InputResponse::Sample)
+                .map_err(Refusal::Declined)
         }))
     }
 

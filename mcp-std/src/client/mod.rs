@@ -67,9 +67,7 @@ pub use cache::CacheLimits;
 pub use changes::Change;
 pub use clock::Clock;
 pub use era::EraCache;
-pub use error::{
-    CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported,
-};
+pub use error::{CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported};
 use handle::{Control, Handle, Shared};
 pub use handlers::{Declined, ElicitRequest, SamplingRequest};
 pub use mcp_core::engine::client::{ConnectError as HandshakeError, ServerInfo};

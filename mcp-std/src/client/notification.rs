@@ -89,14 +89,16 @@ impl Listeners {
             return;
         };
         let notification = make();
-        listeners.retain(|listener| match listener.queue.try_send(notification.clone()) {
-            Ok(()) => true,
-            Err(TrySendError::Full(_)) => {
-                listener.dropped.fetch_add(1, Ordering::Relaxed);
-                true
-            }
-            Err(TrySendError::Closed(_)) => false,
-        });
+        listeners.retain(
+            |listener| match listener.queue.try_send(notification.clone()) {
+                Ok(()) => true,
+                Err(TrySendError::Full(_)) => {
+                    listener.dropped.fetch_add(1, Ordering::Relaxed);
+                    true
+                }
+                Err(TrySendError::Closed(_)) => false,
+            },
+        );
     }
 
     /// There will be no more.
@@ -133,7 +135,12 @@ mod tests {
         assert_eq!(two.dropped(), 1000 - WAITING as u64);
         drop(one);
         listeners.tell(|| notification(0));
-        let left = listeners.0.lock().expect("one thread").as_ref().map(Vec::len);
+        let left = listeners
+            .0
+            .lock()
+            .expect("one thread")
+            .as_ref()
+            .map(Vec::len);
         assert_eq!(left, Some(1));
         listeners.end();
         assert_eq!(block_on(listeners.listen().next()), None);

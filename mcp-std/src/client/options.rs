@@ -77,9 +77,11 @@ impl Restart {
     pub(crate) fn pause(self, attempt: u32) -> Option<Duration> {
         const LONGEST: Duration = Duration::from_secs(30);
         match self {
-            Self::OnExit { max, backoff } if attempt < max => {
-                Some(backoff.saturating_mul(1 << attempt.min(16)).min(LONGEST.max(backoff)))
-            }
+            Self::OnExit { max, backoff } if attempt < max => Some(
+                backoff
+                    .saturating_mul(1 << attempt.min(16))
+                    .min(LONGEST.max(backoff)),
+            ),
             Self::Never | Self::OnExit { .. } => None,
         }
     }

@@ -119,7 +119,9 @@ impl Rounds<'_> {
 
 fn declined(what: String, refusal: Refusal) -> CallError {
     let reason = match refusal {
-        Refusal::Unsupported => "this client has no handler for it, and did not declare one".to_owned(),
+        Refusal::Unsupported => {
+            "this client has no handler for it, and did not declare one".to_owned()
+        }
         Refusal::Invalid(fault) => fault,
         Refusal::Declined(declined) => declined.reason,
     };
@@ -153,7 +155,11 @@ impl<'b> Required<'b> {
         if requests.is_none() && state.is_none() {
             return Err("input required, but neither `inputRequests` nor `requestState` is there");
         }
-        let requests = requests.filter(|requests| requests.as_object().is_some_and(|mut all| all.next().is_some()));
+        let requests = requests.filter(|requests| {
+            requests
+                .as_object()
+                .is_some_and(|mut all| all.next().is_some())
+        });
         Ok(Self { requests, state })
     }
 }

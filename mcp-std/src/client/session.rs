@@ -21,7 +21,7 @@ use mcp_core::Limits;
 use mcp_core::engine::client::{ClientConfig, EraMode};
 use mcp_core::model::ProtocolVersion;
 use mcp_io::child::{Command, Handle, Shutdown};
-use mcp_io::{Options, drive};
+use mcp_io::{End, Options, drive};
 
 use super::connection::ClientConnection;
 use super::era::{EraCache, Program};
@@ -29,6 +29,7 @@ use super::error::{CallError, Closed, ClosedReason, ConnectError};
 use super::handle::{Ends, Shared};
 use super::options::Restart;
 use super::subscription::{Channel, SubscriptionEnd};
+use crate::Server;
 
 /// A connection that held for so long was a good one: pauses begin anew.
 const GOOD: Duration = Duration::from_secs(60);
@@ -43,6 +44,8 @@ type Writer = Pin<Box<dyn AsyncWrite + Send>>;
 pub(crate) enum Lane {
     /// A program, started anew for each connection.
     Child(Command),
+    /// A server in this process.
+    Server(Server),
     /// Streams, good for one.
     Streams(Option<(Reader, Writer)>),
 }
@@ -89,7 +92,7 @@ impl Session {
     ) -> Self {
         let program = match &lane {
             Lane::Child(command) => Some(eras.program(command)),
-            Lane::Streams(_) => None,
+            Lane::Server(_) | Lane::Streams(_) => None,
         };
         Self {
             lane,
@@ -145,7 +148,9 @@ impl Session {
             let first = self.shared.connections() == 0;
             let closing = self.ends.closing.is_closed();
             let last = match ended {
-                Ended::Unconnected { error, .. } if closing => Closed::new(ClosedReason::Connect(error)),
+                Ended::Unconnected { error, .. } if closing => {
+                    Closed::new(ClosedReason::Connect(error))
+                }
                 Ended::Unconnected { error, probing } => {
                     let again = match verdict {
                         Some(_) => self.forget(remembered),
@@ -171,7 +176,7 @@ impl Session {
             }
             let restart = match self.lane {
                 Lane::Child(_) => self.restart,
-                Lane::Streams(_) => Restart::Never,
+                Lane::Server(_) | Lane::Streams(_) => Restart::Never,
             };
             let Some(pause) = restart.pause(attempt) else {
                 return last;
@@ -197,7 +202,9 @@ impl Session {
             && probing
             && !self.died_of_probe;
         if again {
-            tracing::info!("the server ended when asked for the newest revision: asking in the old way");
+            tracing::info!(
+                "the server ended when asked for the newest revision: asking in the old way"
+            );
             self.died_of_probe = true;
         }
         again
@@ -208,14 +215,17 @@ impl Session {
         let (Some(program), Some(version)) = (self.program, remembered) else {
             return false;
         };
-        tracing::info!(version = version.as_str(), "the remembered revision led to no connection");
+        tracing::info!(
+            version = version.as_str(),
+            "the remembered revision led to no connection"
+        );
         self.eras.forget(program);
         true
     }
 
     /// One connection, from its start to the end of its process.
     async fn connection(&mut self, verdict: Option<ProtocolVersion>) -> Ended {
-        let (reader, writer, child) = match self.open().await {
+        let (opened, child) = match self.open().await {
             Ok(opened) => opened,
             Err(error) => {
                 return Ended::Unconnected {
@@ -225,10 +235,8 @@ impl Session {
             }
         };
         let mut config = self.config.clone();
-        config.known_version = verdict.or_else(|| {
-            self.died_of_probe
-                .then_some(ProtocolVersion::LATEST_LEGACY)
-        });
+        config.known_version =
+            verdict.or_else(|| self.died_of_probe.then_some(ProtocolVersion::LATEST_LEGACY));
         let mut connection = ClientConnection::new(
             config,
             self.limits,
@@ -236,7 +244,15 @@ impl Session {
             &mut self.ends,
             &mut self.subscriptions,
         );
-        let end = drive(&mut connection, reader, writer, Options::client()).await;
+        let end = match opened {
+            Opened::Streams(reader, writer) => {
+                drive(&mut connection, reader, writer, Options::client()).await
+            }
+            Opened::Server(server) => {
+                server.serve_pair(&mut connection).await;
+                Ok(End::Complete)
+            }
+        };
         let reason = connection.reason(end);
         let (mut exit, mut stderr) = (None, String::new());
         if let Some(child) = &child {
@@ -276,13 +292,14 @@ impl Session {
         }
     }
 
-    async fn open(&mut self) -> Result<(Reader, Writer, Option<Handle>), ConnectError> {
+    async fn open(&mut self) -> Result<(Opened, Option<Handle>), ConnectError> {
         match &mut self.lane {
+            Lane::Server(server) => Ok((Opened::Server(server.clone()), None)),
             Lane::Streams(streams) => {
                 let (reader, writer) = streams
                     .take()
                     .ok_or_else(|| ConnectError::Closed(Closed::new(ClosedReason::Server)))?;
-                Ok((reader, writer, None))
+                Ok((Opened::Streams(reader, writer), None))
             }
             Lane::Child(command) => {
                 let command = command.clone();
@@ -290,14 +307,17 @@ impl Session {
                 let child = smol::unblock(move || command.spawn())
                     .await
                     .map_err(ConnectError::Spawn)?;
-                Ok((
-                    Box::pin(child.reader),
-                    Box::pin(child.writer),
-                    Some(child.handle),
-                ))
+                let streams = Opened::Streams(Box::pin(child.reader), Box::pin(child.writer));
+                Ok((streams, Some(child.handle)))
             }
         }
     }
+}
+
+/// What a connection is made over.
+enum Opened {
+    Streams(Reader, Writer),
+    Server(Server),
 }
 
 /// Until the last client is dropped, or closed.

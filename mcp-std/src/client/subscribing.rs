@@ -101,8 +101,8 @@ impl ClientConnection<'_> {
                 wanted.tools_list_changed && declared.tools.is_some_and(|it| it.list_changed);
             honoured.prompts_list_changed =
                 wanted.prompts_list_changed && declared.prompts.is_some_and(|it| it.list_changed);
-            honoured.resources_list_changed =
-                wanted.resources_list_changed && declared.resources.is_some_and(|it| it.list_changed);
+            honoured.resources_list_changed = wanted.resources_list_changed
+                && declared.resources.is_some_and(|it| it.list_changed);
         }
         let uris = channel.filter.resource_subscriptions.iter().flatten();
         for uri in uris {
@@ -183,10 +183,12 @@ impl ClientConnection<'_> {
 
     /// `subscriptions/listen` was answered: it has ended.
     pub(super) fn listen_ended(&mut self, channel: &Arc<Channel>, outcome: &Outcome<'_>) {
-        channel.end(match outcome {
-            Outcome::Error(error) => SubscriptionEnd::Refused(ErrorAnswer::new(error)),
-            _ if channel.is_acknowledged() => SubscriptionEnd::Server,
-            _ => SubscriptionEnd::Unacknowledged,
+        channel.end(if let Outcome::Error(error) = outcome {
+            SubscriptionEnd::Refused(ErrorAnswer::new(error))
+        } else if channel.is_acknowledged() {
+            SubscriptionEnd::Server
+        } else {
+            SubscriptionEnd::Unacknowledged
         });
         self.listening
             .retain(|listening| !Arc::ptr_eq(&listening.channel, channel));
@@ -194,7 +196,7 @@ impl ClientConnection<'_> {
     }
 
     /// The server tells something.
-    pub(super) fn notified(&mut self, notification: &ServerNotification<'_>) {
+    pub(super) fn notified(&self, notification: &ServerNotification<'_>) {
         let ServerNotification {
             kind,
             subscription,
@@ -229,7 +231,9 @@ impl ClientConnection<'_> {
                 self.log(*params);
                 None
             }
-            NotificationKind::ElicitationComplete { .. } | NotificationKind::Other { .. } | _ => None,
+            NotificationKind::ElicitationComplete { .. } | NotificationKind::Other { .. } | _ => {
+                None
+            }
         };
         if let Some(change) = change {
             self.changed(*subscription, &change);

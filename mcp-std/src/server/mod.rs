@@ -110,6 +110,15 @@ impl<S: Sharing> Server<S> {
     }
 }
 
+#[cfg(feature = "client")]
+impl Server {
+    /// Serves one peer in this process, until one of the two ends it.
+    pub(crate) async fn serve_pair(&self, peer: &mut impl mcp_io::Protocol) {
+        let mut connection = Connection::new(self.hub.clone());
+        mcp_io::pair(&mut connection, peer, Options::client()).await;
+    }
+}
+
 impl<S: Sharing> Clone for Server<S> {
     fn clone(&self) -> Self {
         Self {

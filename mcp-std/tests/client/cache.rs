@@ -31,14 +31,21 @@ fn a_list_is_asked_for_again_when_its_time_is_over_or_it_has_changed() {
         peer.ends();
     };
     with(builder().clock(&clock), script, async |client| {
-        let first = async || client.list_tools().await.expect("it answers")[0].name.to_string();
+        let first = async || {
+            client.list_tools().await.expect("it answers")[0]
+                .name
+                .to_string()
+        };
         assert_eq!(first().await, "a");
         clock.advance(Duration::from_millis(999));
         assert_eq!(first().await, "a");
         clock.advance(Duration::from_millis(1));
         assert_eq!(first().await, "b");
         assert_eq!(first().await, "b");
-        client.ping().await.expect("what came before has been heard");
+        client
+            .ping()
+            .await
+            .expect("what came before has been heard");
         assert_eq!(first().await, "c");
         client.clear_cache();
         assert_eq!(first().await, "d");
@@ -61,7 +68,10 @@ fn reads_are_kept_by_their_uri_unless_the_call_says_otherwise() {
             answer(text);
         }
         let ping = peer.expect("server/discover");
-        peer.notify("notifications/resources/updated", &json!({"uri": "a:b/part"}));
+        peer.notify(
+            "notifications/resources/updated",
+            &json!({"uri": "a:b/part"}),
+        );
         peer.answer(&ping, &crate::peer::discovery());
         peer.serve(
             "resources/read",
@@ -73,7 +83,8 @@ fn reads_are_kept_by_their_uri_unless_the_call_says_otherwise() {
         let read = async |uri: &str, cache| {
             let options = CallOptions::new().cache(cache);
             let result = client.read_resource_with(uri, options).await;
-            serde_json::to_value(&result.expect("it answers").contents[0]).expect("JSON")["text"].clone()
+            serde_json::to_value(&result.expect("it answers").contents[0]).expect("JSON")["text"]
+                .clone()
         };
         assert_eq!(read("a:b", CacheUse::Use).await, "1");
         assert_eq!(read("a:b", CacheUse::Use).await, "1");
@@ -82,7 +93,10 @@ fn reads_are_kept_by_their_uri_unless_the_call_says_otherwise() {
         assert_eq!(read("a:b", CacheUse::Use).await, "1");
         assert_eq!(read("a:b", CacheUse::Refresh).await, "4");
         assert_eq!(read("a:b", CacheUse::Use).await, "4");
-        client.ping().await.expect("what came before has been heard");
+        client
+            .ping()
+            .await
+            .expect("what came before has been heard");
         assert_eq!(read("a:b", CacheUse::Use).await, "5");
     });
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use mcp_std::client::{CallError, CallOptions, Canceller};
 use mcp_std::Json;
+use mcp_std::client::{CallError, CallOptions, Canceller};
 use mcp_std::model::request;
 use serde_json::{Value, json};
 
@@ -25,7 +25,11 @@ fn a_tool_is_called_with_anything_that_is_a_json_object() {
     }
     let script = |peer: &mut Peer| {
         peer.modern();
-        for expected in [json!({"text": "a\n\u{0}é"}), json!({"text": "b"}), Value::Null] {
+        for expected in [
+            json!({"text": "a\n\u{0}é"}),
+            json!({"text": "b"}),
+            Value::Null,
+        ] {
             let call = peer.expect("tools/call");
             assert_eq!(call["params"]["name"], "echo");
             assert_eq!(call["params"]["arguments"], expected);
@@ -94,7 +98,9 @@ fn errors_tell_apart_what_they_are() {
         let both = peer.expect("tools/call");
         peer.send(&json!({"jsonrpc": "2.0", "id": both["id"], "result": {}, "error": {"code": 1, "message": ""}}));
         // Of another message than any of ours: the connection goes on.
-        peer.send(&json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "bad"}}));
+        peer.send(
+            &json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "bad"}}),
+        );
         let last = peer.expect("tools/call");
         let id = last["id"].to_string();
         peer.send(&json!({"jsonrpc": "2.0", "id": id, "result": complete(json!({"content": []}))}));
@@ -105,11 +111,26 @@ fn errors_tell_apart_what_they_are() {
         let CallError::Protocol(answer) = &error else {
             panic!("{error}");
         };
-        assert_eq!((answer.code.value(), &*answer.message), (-32602, "Unknown tool"));
-        let error = client.read_resource("a:b").await.expect_err("it is refused");
+        assert_eq!(
+            (answer.code.value(), &*answer.message),
+            (-32602, "Unknown tool")
+        );
+        let error = client
+            .read_resource("a:b")
+            .await
+            .expect_err("it is refused");
         assert!(matches!(error, CallError::Protocol(answer) if answer.is_not_found()));
         let error = client.call_tool("x", &()).await.expect_err("it is wrong");
-        assert!(matches!(error, CallError::Decode { method: "tools/call", .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                CallError::Decode {
+                    method: "tools/call",
+                    ..
+                }
+            ),
+            "{error}"
+        );
         for _ in 0..2 {
             let error = client.call_tool("x", &()).await.expect_err("it is none");
             assert!(matches!(error, CallError::Answer { .. }), "{error}");
@@ -128,7 +149,11 @@ fn a_thousand_calls_at_once_get_each_its_answer_in_any_order() {
         peer.modern();
         let mut calls: Vec<Value> = (0..CALLS).map(|_| peer.expect("tools/call")).collect();
         // Far from the order they came in, and the same each time.
-        calls.sort_by_key(|call| call["id"].as_u64().map(|id| id.wrapping_mul(0x9E37_79B9) % 1009));
+        calls.sort_by_key(|call| {
+            call["id"]
+                .as_u64()
+                .map(|id| id.wrapping_mul(0x9E37_79B9) % 1009)
+        });
         for call in calls {
             let text = call["params"]["arguments"]["n"].to_string();
             let content = json!([{"type": "text", "text": text}]);
@@ -160,7 +185,8 @@ fn progress_is_told_and_only_while_the_call_runs() {
         let token = &call["params"]["_meta"]["progressToken"];
         assert!(!token.is_null(), "{call}");
         for (done, message) in [(1.0, "one"), (2.5, "two")] {
-            let params = json!({"progressToken": token, "progress": done, "total": 5, "message": message});
+            let params =
+                json!({"progressToken": token, "progress": done, "total": 5, "message": message});
             peer.notify("notifications/progress", &params);
         }
         peer.answer(&call, &complete(json!({"content": []})));
@@ -186,9 +212,7 @@ fn progress_is_told_and_only_while_the_call_runs() {
         called.expect("it answers");
         client.call_tool("x", &()).await.expect("it answers");
         let told = told.lock().expect_err("it panicked").into_inner().clone();
-        let expected = [
-            (1.0, Some(5.0), Some("one".to_owned())),
-        ];
+        let expected = [(1.0, Some(5.0), Some("one".to_owned()))];
         assert_eq!(told, expected);
     });
 }
@@ -201,7 +225,10 @@ fn a_cancelled_call_ends_at_once_and_its_answer_is_dropped() {
         let cancelled = peer.expect("notifications/cancelled");
         assert_eq!(cancelled["params"]["requestId"], call["id"]);
         peer.answer(&call, &complete(json!({"content": []})));
-        peer.serve("tools/call", &complete(json!({"content": [{"type": "text", "text": "2"}]})));
+        peer.serve(
+            "tools/call",
+            &complete(json!({"content": [{"type": "text", "text": "2"}]})),
+        );
         peer.ends();
     };
     with(builder(), script, async |client| {
@@ -228,7 +255,10 @@ fn what_goes_with_a_call_goes_with_it() {
         let meta = &call["params"]["_meta"];
         assert_eq!(meta["traceparent"], "00-1-2-01");
         assert_eq!(meta["io.modelcontextprotocol/logLevel"], "warning");
-        assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+        assert_eq!(
+            meta["io.modelcontextprotocol/protocolVersion"],
+            "2026-07-28"
+        );
         peer.answer(&call, &complete(json!({"content": []})));
         let got = peer.serve("prompts/get", &complete(json!({"messages": []})));
         assert_eq!(got["params"]["arguments"], json!({"who": "me"}));
@@ -236,8 +266,14 @@ fn what_goes_with_a_call_goes_with_it() {
             "completion/complete",
             &complete(json!({"completion": {"values": ["abc"]}})),
         );
-        assert_eq!(asked["params"]["ref"], json!({"type": "ref/prompt", "name": "p"}));
-        peer.serve("resources/read", &complete(json!({"contents": [{"uri": "a:b", "text": "t"}], "x": [1]})));
+        assert_eq!(
+            asked["params"]["ref"],
+            json!({"type": "ref/prompt", "name": "p"})
+        );
+        peer.serve(
+            "resources/read",
+            &complete(json!({"contents": [{"uri": "a:b", "text": "t"}], "x": [1]})),
+        );
         peer.ends();
     };
     with(builder(), script, async |client| {
@@ -280,7 +316,10 @@ fn what_the_server_did_not_declare_is_not_asked_for() {
         let error = client.list_prompts().await.expect_err("there are none");
         let text = error.to_string();
         assert_eq!(text, "not sent: the server does not offer `prompts`");
-        client.read_resource("a:b").await.expect_err("there are none");
+        client
+            .read_resource("a:b")
+            .await
+            .expect_err("there are none");
     });
 }
 
@@ -292,10 +331,17 @@ fn results_are_looked_at_before_callers_get_them() {
     };
     let checked = builder().check_results(|tool, result| {
         assert!(result.content.is_empty());
-        if tool == "bad" { Err("no".to_owned()) } else { Ok(()) }
+        if tool == "bad" {
+            Err("no".to_owned())
+        } else {
+            Ok(())
+        }
     });
     with(checked, script, async |client| {
-        client.call_tool("good", &()).await.expect("it is let through");
+        client
+            .call_tool("good", &())
+            .await
+            .expect("it is let through");
         let error = client.call_tool("bad", &()).await.expect_err("it is not");
         assert!(matches!(error, CallError::Schema(_)), "{error}");
     });

@@ -19,7 +19,10 @@ use crate::peer::{MOMENT, builder};
 fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let directory = test.parent().and_then(Path::parent);
-    let path = directory.expect("target/…/deps").join("examples").join(name);
+    let path = directory
+        .expect("target/…/deps")
+        .join("examples")
+        .join(name);
     assert!(
         path.exists(),
         "{} is not built: run `cargo test` without `--test`, or `cargo build --example {name}` before",
@@ -88,7 +91,9 @@ fn a_server_is_started_called_and_ended() {
 #[test]
 fn what_cannot_be_started_or_ends_at_once_says_why() {
     smol::block_on(async {
-        let error = builder().connect_stdio(Command::new("no-such-program-here")).await;
+        let error = builder()
+            .connect_stdio(Command::new("no-such-program-here"))
+            .await;
         let error = error.expect_err("there is none");
         assert!(
             matches!(error, ConnectError::Spawn(SpawnError::NotFound { .. })),
@@ -128,7 +133,9 @@ fn dropping_the_last_client_or_the_connect_ends_the_process() {
                 searched: Vec::new(),
             }))
         };
-        smol::future::or(connect, late).await.expect_err("it is mute");
+        smol::future::or(connect, late)
+            .await
+            .expect_err("it is mute");
         is_gone_soon(pids.recv().expect("it said so")).await;
     });
 }
@@ -143,7 +150,9 @@ fn killed(times: u64) {
             let calls: Vec<_> = (0..3)
                 .map(|_| {
                     let client = client.clone();
-                    smol::spawn(async move { client.call_tool("nap", &json!({"ms": 60_000})).await })
+                    smol::spawn(
+                        async move { client.call_tool("nap", &json!({"ms": 60_000})).await },
+                    )
                 })
                 .collect();
             // Before the calls are sent, while, and after.
@@ -156,7 +165,10 @@ fn killed(times: u64) {
                     panic!("{error}");
                 };
                 let exit = closed.exit().expect("it is known");
-                assert!(!exit.status.is_some_and(|status| status.success()), "{exit}");
+                assert!(
+                    !exit.status.is_some_and(|status| status.success()),
+                    "{exit}"
+                );
             }
             assert!(killed.elapsed() < Duration::from_secs(2), "at once");
             client.close().await;
@@ -270,4 +282,21 @@ fn subscriptions_outlive_a_server() {
         assert_eq!(changes.next().await, None);
         assert!(matches!(changes.end(), Some(SubscriptionEnd::Closed(_))));
     });
+}
+
+/// What an example prints about the server that it is given.
+fn run(name: &str) -> String {
+    let output = std::process::Command::new(example(name))
+        .arg(example("server_stdio"))
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("it is text")
+}
+
+#[test]
+fn the_examples_do_what_they_show() {
+    let expected = "parrot 1.0.0 speaks 2026-07-28\necho: Says the text again\nhello\n";
+    assert_eq!(run("client"), expected);
+    assert_eq!(run("client_blocking"), expected);
 }

@@ -34,9 +34,15 @@ fn a_modern_server_is_spoken_to_without_a_handshake() {
         peer.modern();
         let list = peer.expect("tools/list");
         let meta = &list["params"]["_meta"];
-        assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+        assert_eq!(
+            meta["io.modelcontextprotocol/protocolVersion"],
+            "2026-07-28"
+        );
         assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "tests");
-        assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({}));
+        assert_eq!(
+            meta["io.modelcontextprotocol/clientCapabilities"],
+            json!({})
+        );
         peer.answer(&list, &crate::peer::complete(json!({"tools": []})));
         peer.ends();
     };
@@ -57,7 +63,10 @@ fn only_the_answer_to_the_probe_decides() {
     let script = |peer: &mut crate::peer::Peer| {
         let probe = peer.expect("server/discover");
         peer.send(&json!({"jsonrpc": "2.0", "id": 77, "error": {"code": -32601, "message": ""}}));
-        peer.notify("notifications/message", &json!({"level": "info", "data": 1}));
+        peer.notify(
+            "notifications/message",
+            &json!({"level": "info", "data": 1}),
+        );
         peer.send_text("Example server 1.2 running on stdio");
         peer.answer(&probe, &discovery());
         peer.ends();
@@ -121,7 +130,10 @@ fn a_version_that_is_pinned_is_the_only_one() {
         .await;
         let error = client.expect_err("it is none");
         assert!(
-            matches!(error, ConnectError::Handshake(HandshakeError::Refused { .. })),
+            matches!(
+                error,
+                ConnectError::Handshake(HandshakeError::Refused { .. })
+            ),
             "{error}"
         );
         script.done();
@@ -143,7 +155,10 @@ fn what_ends_without_a_word_or_never_says_one_is_no_server() {
         let (client, script) = connect(patient, |peer| while peer.next().is_some() {}).await;
         let error = client.expect_err("it is silent");
         assert!(
-            matches!(error, ConnectError::Handshake(HandshakeError::TimedOut { .. })),
+            matches!(
+                error,
+                ConnectError::Handshake(HandshakeError::TimedOut { .. })
+            ),
             "{error}"
         );
         assert!(error.to_string().contains("connect_timeout"), "{error}");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_std::client::{CallError, ClientBuilder, Declined, Unsupported};
 use mcp_std::Json;
+use mcp_std::client::{CallError, ClientBuilder, Declined, Unsupported};
 use mcp_std::model::{
-    CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, Role, Root, ContentBlock,
+    ContentBlock, CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, Role, Root,
 };
 use serde_json::{Value, json};
 
@@ -103,9 +103,15 @@ fn requests_of_a_legacy_server_are_answered_while_calls_wait() {
             json!({"action": "accept", "content": {"name": "me"}})
         );
         let sampled = ask("s", sampling());
-        assert_eq!(sampled["result"]["content"], json!({"type": "text", "text": "4"}));
+        assert_eq!(
+            sampled["result"]["content"],
+            json!({"type": "text", "text": "4"})
+        );
         let roots = ask("r", json!({"method": "roots/list"}));
-        assert_eq!(roots["result"]["roots"], json!([{"uri": "file:///home/me"}]));
+        assert_eq!(
+            roots["result"]["roots"],
+            json!([{"uri": "file:///home/me"}])
+        );
         let mut declined = sampling();
         declined["params"]["maxTokens"] = 0.into();
         assert_eq!(ask("d", declined)["error"]["code"], -1);
@@ -212,7 +218,10 @@ fn rounds_of_a_modern_server_are_answered_by_the_same_handlers() {
             .expect("it is given");
         let error = client.call_tool("x", &()).await.expect_err("it is not");
         assert!(matches!(error, CallError::Declined { .. }), "{error}");
-        let error = client.get_prompt("p", &()).await.expect_err("it never ends");
+        let error = client
+            .get_prompt("p", &())
+            .await
+            .expect_err("it never ends");
         assert!(
             matches!(error, CallError::TooManyRounds { limit: 10, .. }),
             "{error}"
@@ -227,7 +236,10 @@ fn roots_can_change_if_they_were_declared() {
         peer.expect("notifications/roots/list_changed");
         peer.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "roots/list"}));
         let answer = peer.next().expect("it answers");
-        assert_eq!(answer["result"]["roots"], json!([{"uri": "file:///b", "name": "B"}]));
+        assert_eq!(
+            answer["result"]["roots"],
+            json!([{"uri": "file:///b", "name": "B"}])
+        );
         peer.ends();
     };
     with(obliging(), script, async |client| {
@@ -278,7 +290,10 @@ fn log_messages_go_to_the_handler_and_all_notifications_to_who_listens() {
         let said = receiver.recv().expect("it was told");
         assert_eq!(
             said,
-            (mcp_std::model::LoggingLevel::Warning, r#"{"n":1}"#.to_owned())
+            (
+                mcp_std::model::LoggingLevel::Warning,
+                r#"{"n":1}"#.to_owned()
+            )
         );
     });
 }

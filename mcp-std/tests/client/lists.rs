@@ -16,15 +16,24 @@ fn pages_are_followed_to_the_end_whatever_the_cursors_look_like() {
         peer.modern();
         let first = peer.expect("tools/list");
         assert!(first["params"].get("cursor").is_none());
-        peer.answer(&first, &complete(json!({"tools": [tool("a"), tool("b")], "nextCursor": ""})));
+        peer.answer(
+            &first,
+            &complete(json!({"tools": [tool("a"), tool("b")], "nextCursor": ""})),
+        );
         let second = peer.expect("tools/list");
         assert_eq!(second["params"]["cursor"], "");
-        peer.answer(&second, &complete(json!({"tools": [], "nextCursor": "\u{0}\"é"})));
+        peer.answer(
+            &second,
+            &complete(json!({"tools": [], "nextCursor": "\u{0}\"é"})),
+        );
         let third = peer.expect("tools/list");
         assert_eq!(third["params"]["cursor"], "\u{0}\"é");
         let last = json!({"name": "c", "inputSchema": {"type": "object"}, "description": null,
             "title": null, "annotations": null, "_meta": null, "unknown": {"y": []}});
-        peer.answer(&third, &complete(json!({"tools": [last], "nextCursor": null})));
+        peer.answer(
+            &third,
+            &complete(json!({"tools": [last], "nextCursor": null})),
+        );
         peer.ends();
     };
     with(builder(), script, async |client| {
@@ -77,7 +86,10 @@ fn a_server_that_goes_in_a_circle_is_found_out_and_one_that_does_not_end_is_cut_
         assert_eq!(resources.len(), 20);
         let error = resources.last().expect("there are some");
         assert!(
-            matches!(error, Err(CallError::Paging(PagingFault::TooLong { limit: 20, .. }))),
+            matches!(
+                error,
+                Err(CallError::Paging(PagingFault::TooLong { limit: 20, .. }))
+            ),
             "{error:?}"
         );
     });
@@ -87,7 +99,10 @@ fn a_server_that_goes_in_a_circle_is_found_out_and_one_that_does_not_end_is_cut_
 fn a_page_that_is_refused_ends_the_list_with_its_error() {
     let script = |peer: &mut Peer| {
         peer.modern();
-        peer.serve("tools/list", &complete(json!({"tools": [tool("a")], "nextCursor": "n"})));
+        peer.serve(
+            "tools/list",
+            &complete(json!({"tools": [tool("a")], "nextCursor": "n"})),
+        );
         let second = peer.expect("tools/list");
         peer.refuse(&second, -32602, "Invalid cursor");
         peer.ends();

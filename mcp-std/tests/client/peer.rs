@@ -96,7 +96,9 @@ impl Peer {
             .set_read_timeout(Some(MOMENT))
             .expect("it can be set");
         let next = self.lines.next();
-        let error = next.expect("the client is there").expect_err("nothing comes");
+        let error = next
+            .expect("the client is there")
+            .expect_err("nothing comes");
         assert!(
             matches!(
                 error.kind(),

@@ -43,8 +43,16 @@ fn a_modern_server_tells_each_subscription_its_own() {
             peer.notify(method, &params);
         };
         tell(&tools, "notifications/tools/list_changed", json!({}));
-        tell(&file, "notifications/resources/updated", json!({"uri": "a:b/c"}));
-        tell(&json!({"id": 12345}), "notifications/tools/list_changed", json!({}));
+        tell(
+            &file,
+            "notifications/resources/updated",
+            json!({"uri": "a:b/c"}),
+        );
+        tell(
+            &json!({"id": 12345}),
+            "notifications/tools/list_changed",
+            json!({}),
+        );
         let cancelled = peer.expect("notifications/cancelled");
         assert_eq!(cancelled["params"]["requestId"], tools["id"]);
         let ended = complete(json!({"_meta": {ID: file["id"]}}));
@@ -142,10 +150,11 @@ fn a_legacy_server_is_asked_for_each_resource_once_and_for_nothing_else() {
 fn a_burst_costs_a_slow_reader_one_change_of_each_kind() {
     let script = |peer: &mut Peer| {
         peer.legacy("2025-11-25");
+        let ping = peer.expect("ping");
         for _ in 0..200 {
             peer.notify("notifications/tools/list_changed", &json!({}));
         }
-        peer.serve("ping", &json!({}));
+        peer.answer(&ping, &json!({}));
         peer.ends();
     };
     with(builder(), script, async |client| {

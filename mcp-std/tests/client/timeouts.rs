@@ -27,7 +27,10 @@ fn silence_ends_a_call_and_the_server_is_told() {
             matches!(error, CallError::Timeout(Timeout::Request(MOMENT))),
             "{error}"
         );
-        assert!(error.to_string().contains("CallOptions::timeout"), "{error}");
+        assert!(
+            error.to_string().contains("CallOptions::timeout"),
+            "{error}"
+        );
         client.call_tool("x", &()).await.expect("it answers");
     });
 }
@@ -72,7 +75,11 @@ fn a_server_that_is_silent_is_asked_whether_it_is_there() {
                 peer.modern();
             }
             for _ in 0..2 {
-                let result = if legacy { json!({}) } else { crate::peer::discovery() };
+                let result = if legacy {
+                    json!({})
+                } else {
+                    crate::peer::discovery()
+                };
                 peer.serve(method, &result);
             }
             peer.expect(method);

@@ -29,9 +29,21 @@ fn an_answer_is_fresh_until_its_time_is_over() {
 fn no_time_to_live_keeps_nothing_and_no_server_keeps_for_ever() {
     let (cache, clock) = cache(CacheLimits::DEFAULT);
     let value = json("1");
-    cache.put(Kind::Reads, "a", cache.asked(Kind::Reads), Duration::ZERO, &value);
+    cache.put(
+        Kind::Reads,
+        "a",
+        cache.asked(Kind::Reads),
+        Duration::ZERO,
+        &value,
+    );
     assert_eq!(cache.len(), 0);
-    cache.put(Kind::Reads, "a", cache.asked(Kind::Reads), Duration::MAX, &value);
+    cache.put(
+        Kind::Reads,
+        "a",
+        cache.asked(Kind::Reads),
+        Duration::MAX,
+        &value,
+    );
     clock.advance(CacheLimits::DEFAULT.longest);
     assert_eq!(cache.get(Kind::Reads, "a"), None);
 }
@@ -53,7 +65,13 @@ fn an_answer_overtaken_by_a_change_is_not_kept() {
 fn a_changed_resource_takes_its_parts_and_its_whole_with_it() {
     let (cache, _) = cache(CacheLimits::DEFAULT);
     for uri in ["file:///a", "file:///a/b", "file:///a/b/c", "file:///z"] {
-        cache.put(Kind::Reads, uri, cache.asked(Kind::Reads), SECOND, &json("1"));
+        cache.put(
+            Kind::Reads,
+            uri,
+            cache.asked(Kind::Reads),
+            SECOND,
+            &json("1"),
+        );
     }
     cache.forget_resource("file:///a/b");
     assert_eq!(cache.len(), 1);
@@ -67,7 +85,15 @@ fn what_was_of_use_longest_ago_makes_room() {
         ..CacheLimits::DEFAULT
     };
     let (cache, _) = cache(limits);
-    let put = |uri| cache.put(Kind::Reads, uri, cache.asked(Kind::Reads), SECOND, &json("1"));
+    let put = |uri| {
+        cache.put(
+            Kind::Reads,
+            uri,
+            cache.asked(Kind::Reads),
+            SECOND,
+            &json("1"),
+        )
+    };
     put("a");
     put("b");
     assert!(cache.get(Kind::Reads, "a").is_some());
@@ -103,6 +129,12 @@ fn bytes_are_bounded_whatever_comes() {
 #[test]
 fn a_cache_that_is_off_keeps_nothing() {
     let (cache, _) = cache(CacheLimits::OFF);
-    cache.put(Kind::Tools, "", cache.asked(Kind::Tools), SECOND, &json("1"));
+    cache.put(
+        Kind::Tools,
+        "",
+        cache.asked(Kind::Tools),
+        SECOND,
+        &json("1"),
+    );
     assert_eq!(cache.len(), 0);
 }

@@ -1,8 +1,8 @@
 use core::future::ready;
 use std::sync::{Arc, Mutex};
 
-use futures_lite::future::block_on;
 use futures_lite::StreamExt;
+use futures_lite::future::block_on;
 
 use super::*;
 

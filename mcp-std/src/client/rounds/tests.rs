@@ -15,12 +15,15 @@ fn required(text: &str) -> Reply {
     Ok(Outcome::InputRequired(json(text)))
 }
 
+/// The responses and the state that a call was made with.
+type Asked = (Option<String>, Option<String>);
+
 /// Runs the rounds of a server that answers so; returns what it was called with as well.
 fn run(
     handlers: &Handlers,
     limit: usize,
     answers: impl IntoIterator<Item = Reply>,
-) -> (Result<Done, CallError>, Vec<(Option<String>, Option<String>)>) {
+) -> (Result<Done, CallError>, Vec<Asked>) {
     let rounds = Rounds {
         method: "tools/call",
         handlers,
@@ -56,8 +59,12 @@ const ASK: &str = r#"{"method":"elicitation/create","params":{"message":"?","req
 fn the_state_goes_back_as_it_came_or_not_at_all() {
     let state = r#"" {\"b\":1 , \"a\":\"\u00e9\u0000\"}== ""#;
     let answers = [
-        required(&format!(r#"{{"inputRequests":{{"k":{ASK}}},"requestState":{state}}}"#)),
-        required(&format!(r#"{{"inputRequests":{{"l":{ASK}}},"requestState":""}}"#)),
+        required(&format!(
+            r#"{{"inputRequests":{{"k":{ASK}}},"requestState":{state}}}"#
+        )),
+        required(&format!(
+            r#"{{"inputRequests":{{"l":{ASK}}},"requestState":""}}"#
+        )),
         required(&format!(r#"{{"inputRequests":{{"\u006d":{ASK}}}}}"#)),
         Ok(Outcome::Complete(json("{}"))),
     ];
@@ -79,12 +86,14 @@ fn the_state_goes_back_as_it_came_or_not_at_all() {
 
 #[test]
 fn a_server_that_never_has_enough_is_given_up() {
-    let endless = core::iter::repeat_with(|| {
-        required(&format!(r#"{{"inputRequests":{{"k":{ASK}}}}}"#))
-    });
+    let endless =
+        core::iter::repeat_with(|| required(&format!(r#"{{"inputRequests":{{"k":{ASK}}}}}"#)));
     let (done, asked) = run(&accepting(), 3, endless);
     let error = done.expect_err("it does not end");
-    assert!(matches!(error, CallError::TooManyRounds { limit: 3 }), "{error}");
+    assert!(
+        matches!(error, CallError::TooManyRounds { limit: 3 }),
+        "{error}"
+    );
     assert_eq!(asked.len(), 4);
 }
 
