@@ -3,6 +3,8 @@
 pub(crate) mod fields;
 pub(crate) mod strings;
 
+use core::fmt::Display;
+
 use mcp_core::json::{Kind, RawJson, Writer};
 use serde::de::DeserializeOwned;
 
@@ -18,11 +20,14 @@ pub(crate) fn decode<A: DeserializeOwned>(arguments: Option<RawJson<'_>>) -> Res
         Some(arguments) => parse(arguments),
         None => serde_json::from_str("{}").map_err(|_| problem::<A>(b"{}")),
     };
-    parsed.map_err(|problem| {
-        ToolResult::error(format!(
-            "Invalid arguments: {problem}. Call the tool again with arguments that fit its input schema."
-        ))
-    })
+    parsed.map_err(|problem| refusal(&problem))
+}
+
+/// Tells the model what is wrong, and what to do.
+pub(crate) fn refusal(problem: &dyn Display) -> ToolResult {
+    ToolResult::error(format!(
+        "Invalid arguments: {problem}. Call the tool again with arguments that fit its input schema."
+    ))
 }
 
 /// Decodes what a peer has sent.

@@ -38,6 +38,8 @@ pub struct ServerBuilder<S: Sharing = Shared> {
     max_waiting: usize,
     ask_timeout: Option<Duration>,
     max_rounds: u16,
+    #[cfg(feature = "validate")]
+    check_outputs: bool,
     state_key: Option<[u8; 32]>,
     state_lifetime: Duration,
     options: Options,
@@ -138,6 +140,8 @@ impl<S: Sharing> ServerBuilder<S> {
             max_waiting: 16 * 1024 * 1024,
             ask_timeout: None,
             max_rounds: 16,
+            #[cfg(feature = "validate")]
+            check_outputs: cfg!(debug_assertions),
             state_key: None,
             state_lifetime: Duration::from_secs(600),
             options: Options::default(),
@@ -299,6 +303,15 @@ impl<S: Sharing> ServerBuilder<S> {
         self
     }
 
+    /// Whether structured results are checked against the output schemas of their tools before they are sent. A result that
+    /// does not fit is a mistake of the server: the call is answered with an internal error that says where. Default: in
+    /// builds with debug assertions. It takes a parse of the result.
+    #[cfg(feature = "validate")]
+    pub const fn check_outputs(mut self, check: bool) -> Self {
+        self.check_outputs = check;
+        self
+    }
+
     /// How many bytes of output may wait for the client to read them; beyond that nothing is read and no handler is run
     /// until it does. Default: 1 MiB.
     pub const fn high_water(mut self, bytes: usize) -> Self {
@@ -335,6 +348,8 @@ impl<S: Sharing> ServerBuilder<S> {
             subscriptions: self.identity.subscriptions,
             ask_timeout: self.ask_timeout,
             max_rounds: self.max_rounds,
+            #[cfg(feature = "validate")]
+            check_outputs: self.check_outputs,
             sealer: Sealer::new(
                 self.state_key.unwrap_or_else(entropy::key),
                 self.state_lifetime,

@@ -38,6 +38,8 @@ pub use output::{IntoToolResult, Structured, ToolResult};
 pub use prompt::{IntoPrompt, Prompt};
 pub use resource::{IntoResource, Resource, ResourceError, ResourceTemplate};
 pub use tool::Tool;
+#[cfg(all(test, feature = "validate"))]
+pub(crate) use tool::schema_of;
 
 use changes::Hub;
 use connection::Connection;

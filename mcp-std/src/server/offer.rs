@@ -62,6 +62,10 @@ impl<S: Sharing> Definitions<S> {
                 tool.definition.name.clone().into_owned(),
             ));
         }
+        #[cfg(feature = "validate")]
+        for tool in &self.tools {
+            tool.prepare_checks()?;
+        }
         let identity = &*self.identity;
         let tools: Vec<_> = self.tools.iter().map(|it| it.definition.clone()).collect();
         let resources: Vec<_> = self
@@ -125,6 +129,13 @@ pub enum BuildError {
     Catalog(CatalogError),
     /// A schema of this tool nests too deep to be sent.
     Schema(String),
+    /// A schema of this tool cannot be used, by us or by a client: why.
+    InvalidSchema {
+        /// The tool.
+        tool: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// The server was built without [`list_changes`](super::ServerBuilder::list_changes): its clients have been told that
     /// nothing changes.
     Unchanging,
@@ -141,6 +152,9 @@ impl fmt::Display for BuildError {
         match self {
             Self::Catalog(error) => error.fmt(f),
             Self::Schema(tool) => write!(f, "a schema of tool `{tool}` nests too deep"),
+            Self::InvalidSchema { tool, problem } => {
+                write!(f, "tool `{tool}` cannot be offered: {problem}")
+            }
             Self::Unchanging => f.write_str(
                 "the server was built without `list_changes`: what it offers cannot change",
             ),

@@ -15,6 +15,8 @@ pub(crate) struct Settings {
     pub(crate) max_concurrent: usize,
     pub(crate) max_waiting: usize,
     pub(crate) on_fault: Option<FaultReport>,
+    #[cfg(feature = "validate")]
+    pub(crate) check_outputs: bool,
     pub(crate) logging: bool,
     pub(crate) list_changes: bool,
     pub(crate) subscriptions: bool,

@@ -2,6 +2,8 @@
 
 use futures_lite::FutureExt;
 use mcp_core::json::Json;
+#[cfg(feature = "validate")]
+use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::model::{self, ClientCapabilities, Icon, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,6 +13,10 @@ use super::arguments;
 use super::context::Context;
 use super::handler::{Finished, Given, Handler, Local, Outcome, Shared, Sharing, Started, run};
 use super::output::IntoToolResult;
+#[cfg(feature = "validate")]
+use super::{offer::BuildError, output::ToolResult};
+#[cfg(feature = "validate")]
+use crate::schema::{Checks, Violations};
 
 /// A tool: what a client is told about it, and the function that it calls.
 ///
@@ -38,6 +44,12 @@ pub struct Tool<S: Sharing = Shared> {
     /// A schema was not what a schema is, which building the server tells.
     pub(crate) unfit: bool,
     pub(crate) takes_context: bool,
+    /// The input schema is that of the type of the arguments.
+    #[cfg(feature = "validate")]
+    described: bool,
+    /// Made when the tool is offered for the first time.
+    #[cfg(feature = "validate")]
+    pub(crate) checks: std::sync::OnceLock<crate::schema::Checks>,
     pub(crate) start: Box<S::Start>,
 }
 
@@ -90,13 +102,25 @@ impl<S: Sharing> Tool<S> {
             definition: model::Tool::new(name, Json::EMPTY_OBJECT),
             unfit: false,
             takes_context: H::TAKES_CONTEXT,
+            #[cfg(feature = "validate")]
+            described: true,
+            #[cfg(feature = "validate")]
+            checks: std::sync::OnceLock::new(),
             start,
         };
         tool.definition.description = Some(description.into());
         if let Some(schema) = <H::Output as IntoToolResult>::output_schema() {
             tool = tool.output_schema(&schema);
         }
-        tool.input_schema(&input_schema::<H::Args>())
+        tool.set_input_schema(&input_schema::<H::Args>());
+        tool
+    }
+
+    fn set_input_schema(&mut self, schema: &Value) {
+        match Json::owned(schema.to_string()) {
+            Ok(schema) => self.definition.input_schema = schema,
+            Err(_) => self.unfit = true,
+        }
     }
 
     /// What it is called, for people.
@@ -162,9 +186,10 @@ impl<S: Sharing> Tool<S> {
     /// Replaces the schema of its input, a JSON Schema object. What is decoded stays the type of the arguments.
     #[must_use]
     pub fn input_schema(mut self, schema: &Value) -> Self {
-        match Json::owned(schema.to_string()) {
-            Ok(schema) => self.definition.input_schema = schema,
-            Err(_) => self.unfit = true,
+        self.set_input_schema(schema);
+        #[cfg(feature = "validate")]
+        {
+            self.described = false;
         }
         self
     }
@@ -177,6 +202,50 @@ impl<S: Sharing> Tool<S> {
             Err(_) => self.unfit = true,
         }
         self
+    }
+}
+
+/// Its schemas.
+#[cfg(feature = "validate")]
+impl<S: Sharing> Tool<S> {
+    /// # Errors
+    ///
+    /// One of them cannot be used.
+    pub(crate) fn prepare_checks(&self) -> Result<(), BuildError> {
+        if self.checks.get().is_some() {
+            return Ok(());
+        }
+        let definition = &self.definition;
+        let input = definition.input_schema.as_str();
+        let output = definition.output_schema.as_ref().map(Json::as_str);
+        match Checks::new(input, self.described, output) {
+            Ok(checks) => {
+                let _ = self.checks.set(checks);
+                Ok(())
+            }
+            Err(error) => Err(BuildError::InvalidSchema {
+                tool: definition.name.clone().into_owned(),
+                problem: error.to_string(),
+            }),
+        }
+    }
+
+    /// What a call is answered with that gives other arguments than the schema asks for (TOOL-24).
+    pub(crate) fn refuse(&self, given: &Given<'_>) -> Option<ToolResult> {
+        let Given::Arguments(arguments) = given else {
+            return None;
+        };
+        let violations = self.checks.get()?.input(*arguments).err()?;
+        Some(arguments::refusal(&violations))
+    }
+
+    /// Why a result of it does not fit its output schema.
+    pub(crate) fn misfit(&self, result: &ToolResult) -> Option<Violations> {
+        let content = match &result.structured_content {
+            Some(text) => Some(RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok()?),
+            None => None,
+        };
+        self.checks.get()?.output(content, result.is_error).err()
     }
 }
 
