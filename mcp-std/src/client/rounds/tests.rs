@@ -18,9 +18,6 @@ fn required(text: &str) -> Reply {
 /// The responses and the state that a call was made with.
 type Asked = (Option<String>, Option<String>);
 
-/// The responses and the state that a call was made with.
-type Asked = (Option<String>, Option<String>);
-
 /// Runs the rounds of a server that answers so; returns what it was called with as well.
 fn run(
     handlers: &Handlers,
