@@ -21,7 +21,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use mcp_benches::corpus;
 use mcp_benches::request::{self, Era, Template};
 use mcp_core::Limits;
-use mcp_core::engine::server::{CacheHint, Catalog, Incoming, ReplyToken, ServerEngine};
+use mcp_core::engine::server::{CallRequest, Catalog, Incoming, ReplyToken, ServerEngine};
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool, key};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,8 @@ impl Server {
             })
             .collect();
         let identity = Implementation::new(NAME, VERSION);
-        let catalog = Catalog::new(&identity, None, &tools, CacheHint::NONE).expect("good tools");
+        let catalog = Catalog::builder(&identity).tools(&tools);
+        let catalog = catalog.build().expect("good tools");
         let mut server = Self {
             engine: ServerEngine::new(Arc::new(catalog), limits, 0x5eed),
             out: Vec::new(),
@@ -73,7 +74,10 @@ impl Server {
             let Incoming::Call(call) = incoming else {
                 panic!("not accepted: {incoming:?}");
             };
-            let text = call.arguments.and_then(text).expect("an argument `text`");
+            let CallRequest::Tool { arguments, .. } = call.request else {
+                panic!("not a tool: {call:?}");
+            };
+            let text = arguments.and_then(text).expect("an argument `text`");
             self.reply(call.token, text);
         }
         &self.out
@@ -336,7 +340,13 @@ impl Crowd {
         let Incoming::Call(call) = incoming else {
             panic!("not accepted: {incoming:?}");
         };
-        assert!(call.arguments.is_some());
+        assert!(matches!(
+            call.request,
+            CallRequest::Tool {
+                arguments: Some(_),
+                ..
+            }
+        ));
         self.waiting.push_back(call.token);
     }
 

@@ -7,7 +7,7 @@ mod session;
 use std::sync::{Arc, LazyLock};
 
 use mcp_core::Limits;
-use mcp_core::engine::server::{CacheHint, Catalog};
+use mcp_core::engine::server::Catalog;
 use mcp_core::json::RawJson;
 use mcp_core::model::{ClientCapabilities, Implementation, Tool};
 
@@ -98,5 +98,6 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
         tool
     });
     let server = Implementation::new("fuzz", "0");
-    Arc::new(Catalog::new(&server, None, &tools, CacheHint::NONE).expect("a valid catalog"))
+    let catalog = Catalog::builder(&server).tools(&tools);
+    Arc::new(catalog.build().expect("a valid catalog"))
 });

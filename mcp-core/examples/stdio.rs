@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::server::{CacheHint, Catalog, Incoming, ReplyToken, ServerEngine, ToolCall};
+use mcp_core::engine::server::{Call, Catalog, Incoming, ReplyToken, ServerEngine};
 use mcp_core::frame::Lines;
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool};
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut now = Tool::new("now", RawJson::parse(schema)?);
     now.description = Some("Says what time it is".into());
     let server = Implementation::new("clock", "1.0.0");
-    let catalog = Catalog::new(&server, None, &[now], CacheHint::NONE)?;
+    let catalog = Catalog::builder(&server).tools(&[now]).build()?;
 
     // One engine for each peer. The seed is to be unpredictable to it: from the system's random numbers, say.
     let seed = 0x5EED;
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn answer(
     server: &mut StdioServer,
-    call: ToolCall<'_>,
+    call: Call<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), SendError<ReplyToken>> {
     let content = [ContentBlock::text("half past nine")];

@@ -15,7 +15,7 @@
 #![doc = include_str!("../examples/stdio.rs")]
 //! ```
 //!
-//! `call.tool` is the tool's position in the catalog, `call.arguments` what the client gave, as checked JSON. A call need
+//! `call.request` says what is wanted: here it can only be the one tool; what names a tool is its position in the catalog. A call need
 //! not be answered at once: its token can be kept, and [`Incoming::Cancelled`](engine::server::Incoming::Cancelled) says when nobody
 //! waits for it any more. With a `Vec` as output nothing is ever [`Blocked`](engine::server::Incoming::Blocked).
 //!

@@ -9,9 +9,7 @@ use async_channel::{Receiver, Sender};
 use futures_lite::Stream;
 use mcp_core::ErrorCode;
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::server::{
-    Call, CallKey, CallRequest, Incoming, ReplyToken, ServerEngine,
-};
+use mcp_core::engine::server::{Call, CallKey, CallRequest, Incoming, ReplyToken, ServerEngine};
 use mcp_core::frame::Lines;
 use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::rpc::ErrorObject;

@@ -110,8 +110,9 @@ mod tests {
     #[test]
     fn a_blocked_message_is_offered_again_and_its_line_ends_once() {
         let identity = Implementation::new("s", "1");
-        let catalog =
-            Catalog::builder(&identity).build().expect("nothing to refuse");
+        let catalog = Catalog::builder(&identity)
+            .build()
+            .expect("nothing to refuse");
         let mut limits = Limits::DEFAULT;
         limits.max_message = 64;
         let mut server = StdioServer::new(ServerEngine::new(Arc::new(catalog), limits, 1));

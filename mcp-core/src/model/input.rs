@@ -32,10 +32,6 @@ result_impls!(InputRequiredResult);
 /// Something that a server asks of a client.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "few, and taken apart where they are made"
-)]
 pub enum InputRequest<'a> {
     /// `elicitation/create`.
     Elicit(ElicitRequestParams<'a>),

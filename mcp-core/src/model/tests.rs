@@ -181,9 +181,11 @@ fn a_tool_has_what_its_revision_has() {
     tool.title = Some("T".into());
     tool.description = Some("d".into());
     tool.output_schema = Some(raw(r#"{"type":"object"}"#).into());
-    let mut hinted = ToolAnnotations::default();
-    hinted.read_only_hint = Some(true);
-    hinted.open_world_hint = Some(false);
+    let hinted = ToolAnnotations {
+        read_only_hint: Some(true),
+        open_world_hint: Some(false),
+        ..ToolAnnotations::default()
+    };
     tool.annotations = Some(hinted);
     tool.requires = ClientCapabilities::ROOTS;
     let schema = json!({"type": "object"});

@@ -1,6 +1,6 @@
 //! The harness in the place of the tools: which calls are open, and how they are answered.
 
-use mcp_core::engine::server::{CallKey, ReplyToken, ToolCall};
+use mcp_core::engine::server::{Call, CallKey, CallRequest, ReplyToken};
 use mcp_core::frame::Lines;
 use mcp_core::json::RawJson;
 use mcp_core::model::{CallToolResult, ContentBlock, Progress};
@@ -44,12 +44,18 @@ impl Id {
 
 impl Session {
     /// A call was accepted: it is the tool and the arguments that were sent, and is answered as the tool says.
-    pub(super) fn call(&mut self, call: ToolCall<'_>, id: String, params: &str, place: Place) {
+    pub(super) fn call(&mut self, call: Call<'_>, id: String, params: &str, place: Place) {
+        let CallRequest::Tool {
+            tool, arguments, ..
+        } = call.request
+        else {
+            panic!("{call:?}: only tools are offered");
+        };
         let name = member(params, "name").expect("a tool is called by name");
         let name: &RawValue = serde_json::from_str(&name).expect("a value");
-        assert_eq!(reference::text(name), TOOLS[call.tool]);
-        let arguments = member(params, "arguments");
-        assert_eq!(call.arguments.map(RawJson::as_str), arguments.as_deref());
+        assert_eq!(reference::text(name), TOOLS[tool]);
+        let sent = member(params, "arguments");
+        assert_eq!(arguments.map(RawJson::as_str), sent.as_deref());
         let token = member(params, "_meta").and_then(|meta| member(&meta, "progressToken"));
         assert_eq!(call.wants_progress, token.is_some());
         let open = Open {
@@ -58,9 +64,9 @@ impl Session {
             place,
         };
         self.batches.call(place);
-        match TOOLS[call.tool] {
+        match TOOLS[tool] {
             "later" => self.open.push(open),
-            "fail" => self.fail(open, call.arguments),
+            "fail" => self.fail(open, arguments),
             "flush" => {
                 self.open.push(open);
                 self.flush();
@@ -83,10 +89,10 @@ impl Session {
                         .collect();
                     assert_eq!(self.written_since(before), due);
                 }
-                self.reply(open, call.arguments);
+                self.reply(open, arguments);
                 assert_eq!(self.touch(key), Err(SendError::Stale));
             }
-            _ => self.reply(open, call.arguments),
+            _ => self.reply(open, arguments),
         }
     }
 

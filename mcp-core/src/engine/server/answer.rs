@@ -41,9 +41,14 @@ impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Undeclared { missing, .. } => {
-                write!(f, "the client did not declare what is asked of it: {missing}")
+                write!(
+                    f,
+                    "the client did not declare what is asked of it: {missing}"
+                )
             }
-            Self::Unsupported(_) => f.write_str("this request cannot be answered by asking for input"),
+            Self::Unsupported(_) => {
+                f.write_str("this request cannot be answered by asking for input")
+            }
             Self::Invalid(_) => f.write_str("no client can be asked for this"),
             Self::Send(error) => error.fmt(f),
         }

@@ -127,9 +127,7 @@ impl ServerEngine {
             .with(Lists::PROMPTS, filter.prompts_list_changed)
             .with(Lists::RESOURCES, filter.resources_list_changed);
         let before = out.len();
-        let key = self
-            .calls
-            .insert(id, None, terms.version, None, limits)?;
+        let key = self.calls.insert(id, None, terms.version, None, limits)?;
         if let Err(Full) = write_acknowledged(&filter, terms, id, out) {
             self.calls.remove(key);
             return Err(Stop::Full);

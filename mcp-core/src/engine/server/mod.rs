@@ -110,7 +110,6 @@ impl Served {
     }
 }
 
-
 impl ServerEngine {
     /// An engine for one peer. `seed` should be unpredictable to it: peers choose the ids that are looked up here.
     #[must_use]

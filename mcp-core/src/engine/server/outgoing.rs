@@ -8,7 +8,9 @@ use super::incoming::{Answer, Incoming};
 use crate::engine::{CallKey, Lookup, RequestKey};
 use crate::error::{PeerFault, SendError};
 use crate::json::{Full, RawJson, Sink, Writer};
-use crate::model::{ClientCapabilities, ElicitRequestParams, Encode, Era, InputRequest, ProtocolVersion};
+use crate::model::{
+    ClientCapabilities, ElicitRequestParams, Encode, Era, InputRequest, ProtocolVersion,
+};
 use crate::rpc::{RequestId, Response, write_notification, write_request};
 
 /// Why a request does not go to the client. Nothing was written.
@@ -192,9 +194,7 @@ impl ServerEngine {
 /// Whether a legacy revision can ask this.
 fn is_in(request: &InputRequest<'_>, version: ProtocolVersion) -> bool {
     let first = match request {
-        InputRequest::Sample(params)
-            if params.tools.is_some() || params.tool_choice.is_some() =>
-        {
+        InputRequest::Sample(params) if params.tools.is_some() || params.tool_choice.is_some() => {
             ProtocolVersion::V2025_11_25
         }
         InputRequest::Elicit(ElicitRequestParams::Url(_)) => ProtocolVersion::V2025_11_25,

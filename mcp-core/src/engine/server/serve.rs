@@ -39,7 +39,9 @@ impl ServerEngine {
     ) -> Incoming<'b> {
         let mut params = Params::default();
         let malformed = match Envelope::parse_with(message, &self.limits, &mut params) {
-            Ok(Envelope::Request(request)) => return self.request_in(&request, &params, batch, out),
+            Ok(Envelope::Request(request)) => {
+                return self.request_in(&request, &params, batch, out);
+            }
             Ok(Envelope::Notification(notification)) => {
                 return self.notification(&notification, &params);
             }

@@ -40,20 +40,21 @@ impl Offers {
         version: ProtocolVersion,
         json: &mut Writer<'_, S>,
     ) {
-        let capability = |json: &mut Writer<'_, S>, name: &str, has: bool, flags: &[(&str, bool)]| {
-            if !has {
-                return;
-            }
-            json.key(name);
-            json.begin_object();
-            for (flag, set) in flags {
-                if *set {
-                    json.key(flag);
-                    json.boolean(true);
+        let capability =
+            |json: &mut Writer<'_, S>, name: &str, has: bool, flags: &[(&str, bool)]| {
+                if !has {
+                    return;
                 }
-            }
-            json.end_object();
-        };
+                json.key(name);
+                json.begin_object();
+                for (flag, set) in flags {
+                    if *set {
+                        json.key(flag);
+                        json.boolean(true);
+                    }
+                }
+                json.end_object();
+            };
         json.begin_object();
         if let Some(experimental) = experimental {
             json.key("experimental");

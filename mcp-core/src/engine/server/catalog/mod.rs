@@ -226,8 +226,7 @@ impl Catalog {
             json.compact(&self.complete);
             write_cache(self.cache_hint(listed.cacheable()), json);
         }
-        self.list(listed)
-            .write(listed.name(), page, version, json);
+        self.list(listed).write(listed.name(), page, version, json);
         json.end_object();
     }
 

@@ -35,9 +35,9 @@ impl Names {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        let found = self
-            .places
-            .find(self.hasher.hash_one(name), |&at| *self.names[at as usize] == *name);
+        let found = self.places.find(self.hasher.hash_one(name), |&at| {
+            *self.names[at as usize] == *name
+        });
         found.map(|&at| at as usize)
     }
 
