@@ -105,3 +105,109 @@ impl StdioClient {
         ClientStep { consumed, incoming }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+    use core::time::Duration;
+
+    use super::*;
+    use crate::Limits;
+    use crate::engine::client::{ClientConfig, Outcome};
+    use crate::json::RawJson;
+    use crate::model::Implementation;
+
+    const NOW: Instant = Instant::ZERO;
+
+    /// What came of a whole stream, line by line.
+    fn all(client: &mut StdioClient, mut input: &[u8], out: &mut Vec<u8>) -> Vec<&'static str> {
+        let mut found = Vec::new();
+        loop {
+            let step = client.receive(NOW, input, out);
+            input = &input[step.consumed..];
+            found.push(match step.incoming {
+                None if step.consumed == 0 => return found,
+                None => continue,
+                Some(Incoming::Connected) => "connected",
+                Some(Incoming::Answer {
+                    outcome: Outcome::Complete(_),
+                    ..
+                }) => "answer",
+                Some(Incoming::Rejected(_)) => "rejected",
+                Some(Incoming::Handled) => "handled",
+                other => panic!("{other:?}"),
+            });
+        }
+    }
+
+    #[test]
+    fn a_server_that_chatters_and_answers_is_understood() {
+        let mut limits = Limits::DEFAULT;
+        limits.max_message = 1_000;
+        let config = ClientConfig::new(Implementation::new("c", "1"));
+        let mut client = StdioClient::new(ClientEngine::new(config, limits, 1));
+        let mut out = Vec::new();
+        let engine = client.engine_mut();
+        engine
+            .connect(NOW, &mut Lines::new(&mut out))
+            .expect("room");
+        // FR-03, FR-08, FR-09: banner, blank lines, a header, a line without end.
+        let long = "x".repeat(5_000);
+        let input = [
+            "\n   \nExample server 1.2 running on stdio\r\nContent-Length: 40\r\n\r\n",
+            r#"{"jsonrpc":"2.0","id":0,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#,
+            "\r\n",
+            &long,
+            "\n",
+        ]
+        .concat();
+        let found = all(&mut client, input.as_bytes(), &mut out);
+        assert_eq!(found, ["rejected", "rejected", "connected", "rejected"]);
+        let params = RawJson::parse(b"{}").expect("JSON");
+        let engine = client.engine_mut();
+        let options = Default::default();
+        engine
+            .call(
+                NOW,
+                "tools/list",
+                &params,
+                &options,
+                &mut Lines::new(&mut out),
+            )
+            .expect("sent");
+        assert_eq!(
+            engine
+                .poll_timeout()
+                .map(|at| at.since(NOW) > Duration::ZERO),
+            Some(true)
+        );
+        // The last line has no end.
+        let last = br#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        assert!(all(&mut client, last, &mut out).is_empty());
+        let step = client.finish(NOW, last, &mut out);
+        assert!(matches!(step.incoming, Some(Incoming::Answer { .. })));
+        assert_eq!(step.consumed, last.len());
+        let sent = String::from_utf8(out).expect("UTF-8");
+        assert_eq!(sent.lines().count(), 2);
+        assert!(sent.ends_with("}\n"), "{sent}");
+    }
+
+    #[test]
+    fn a_blocked_message_is_offered_again() {
+        let mut config = ClientConfig::new(Implementation::new("c", "1"));
+        config.mode =
+            crate::engine::client::EraMode::Legacy(crate::model::ProtocolVersion::V2025_06_18);
+        let mut client = StdioClient::new(ClientEngine::new(config, Limits::DEFAULT, 1));
+        let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        // Room for the message, but not for its line end.
+        let mut small = heapless::Vec::<u8, 36>::new();
+        let step = client.receive(NOW, ping, &mut small);
+        assert!(matches!(step.incoming, Some(Incoming::Blocked)), "{step:?}");
+        assert!(step.consumed == 0 && small.is_empty());
+        let mut out = Vec::new();
+        let step = client.receive(NOW, ping, &mut out);
+        assert_eq!(step.consumed, ping.len());
+        assert_eq!(out, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    }
+}

@@ -5,8 +5,8 @@ use super::receive::Incoming;
 use super::{CallKey, ClientEngine, Phase, ReplyToken};
 use crate::error::{ErrorCode, PeerFault, SendError};
 use crate::json::{Full, RawJson, Sink};
-use crate::model::{ClientCapabilities, Encode, Era, ProtocolVersion};
-use crate::rpc::{ErrorObject, Request, RequestId, write_error, write_result};
+use crate::model::{ClientCapabilities, Encode, Era, Progress, ProtocolVersion};
+use crate::rpc::{ErrorObject, Request, RequestId, write_error, write_notification, write_result};
 
 /// A request of the server's that this client has declared it can answer.
 #[derive(Debug)]
@@ -238,6 +238,34 @@ impl ClientEngine {
             return Err(SendError::Full(token));
         }
         self.calls.remove(key);
+        Ok(())
+    }
+
+    /// Tells the server how far the answer to its request is. Writes nothing if the server did not ask for it, or if it is
+    /// not more progress than last time (PRG-03).
+    ///
+    /// # Errors
+    ///
+    /// The request is over, or there is no room.
+    pub fn progress<S: Sink + ?Sized>(
+        &mut self,
+        key: CallKey,
+        progress: &Progress<'_>,
+        out: &mut S,
+    ) -> Result<(), SendError<()>> {
+        let call = self.calls.get_mut(key).ok_or(SendError::Stale)?;
+        let Some(token) = call.progress_token() else {
+            return Ok(());
+        };
+        // JSON has neither NaN nor infinities, so they are no progress either.
+        if !progress.progress.is_finite() || progress.progress <= call.progress {
+            return Ok(());
+        }
+        write_notification(out, "notifications/progress", |json| {
+            progress.write_params(token, call.version, json)
+        })
+        .map_err(|Full| SendError::Full(()))?;
+        call.progress = progress.progress;
         Ok(())
     }
 

@@ -65,7 +65,7 @@ impl ClientEngine {
     ) -> Incoming<'b> {
         let Notification { method, params, .. } = *notification;
         let kind = match &*method.decode() {
-            "notifications/progress" => return self.progress(now, params),
+            "notifications/progress" => return self.progressed(now, params),
             "notifications/cancelled" => return self.cancelled(params),
             "notifications/tools/list_changed" => NotificationKind::ToolsChanged,
             "notifications/prompts/list_changed" => NotificationKind::PromptsChanged,
@@ -104,7 +104,7 @@ impl ClientEngine {
     }
 
     /// PRG-04, OR-04: about a request that is over, not asked for, or no more than before, it is about nothing.
-    fn progress<'b>(&mut self, now: Instant, params: Option<RawJson<'b>>) -> Incoming<'b> {
+    fn progressed<'b>(&mut self, now: Instant, params: Option<RawJson<'b>>) -> Incoming<'b> {
         let progress = params.map(Progress::decode);
         let Some(Ok(progress)) = progress.filter(finite) else {
             return self.reject(PeerFault::Params {

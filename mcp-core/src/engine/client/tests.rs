@@ -8,7 +8,9 @@ mod answers;
 mod asked;
 mod calls;
 mod detection;
+mod noise;
 mod schedules;
+mod talk;
 mod time;
 
 use alloc::borrow::ToOwned;
@@ -181,4 +183,17 @@ fn id_of(message: &str) -> u64 {
     let message = RawJson::parse(message.as_bytes()).expect("JSON");
     let id = super::detect::member(message, "id").expect("a request");
     id.as_number().and_then(|id| id.as_u64()).expect("a number")
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound.max(1)
+    }
 }

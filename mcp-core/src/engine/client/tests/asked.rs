@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::error::{ErrorCode, PeerFault, SendError};
+use crate::model::Progress;
 use crate::rpc::ErrorObject;
 
 fn able(capabilities: ClientCapabilities, version: &str) -> Stage {
@@ -273,6 +274,32 @@ fn a_request_that_is_taken_back_is_not_answered() {
         stage.client.reply(request.token, &roots, out),
         Err(SendError::Stale)
     );
+}
+
+#[test]
+fn a_server_that_wants_to_know_is_told_how_far_its_answer_is() {
+    let mut stage = able(ClientCapabilities::ROOTS, "2024-11-05");
+    let message = ask("roots/list", r#"{"_meta":{"progressToken":"t"}}"#);
+    let request = asked(stage.hear(&message));
+    let key = request.token.key();
+    for amount in [1.0, 1.0, 0.5, f64::NAN, 2.5] {
+        let progress = Progress::new(amount).saying("not for 2024-11-05");
+        let out = &mut Lines::new(&mut stage.out);
+        assert_eq!(stage.client.progress(key, &progress, out), Ok(()));
+    }
+    let told = |amount| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":"t","progress":{amount}}}}}"#
+        )
+    };
+    assert_eq!(stage.sent(), [told("1"), told("2.5")]);
+    assert_eq!(stage.client.abandon(key), Ok(()));
+    let silent = ask("roots/list", "{}");
+    let key = asked(stage.hear(&silent)).token.key();
+    let out = &mut Lines::new(&mut stage.out);
+    let progress = Progress::new(1.0);
+    assert_eq!(stage.client.progress(key, &progress, out), Ok(()));
+    assert!(stage.sent().is_empty(), "it did not ask");
 }
 
 #[test]
