@@ -1,10 +1,18 @@
 //! Every dialogue of `vectors/dialogues`, with outputs of any size.
 
-use mcp_tests::{Dialogue, dialogues};
+use mcp_tests::{Dialogue, Role, client_dialogues, dialogues};
 
 #[test]
-fn dialogues_go_as_written() {
-    let dialogues = dialogues();
+fn dialogues_with_a_server_go_as_written() {
+    go(&dialogues());
+}
+
+#[test]
+fn dialogues_with_a_client_go_as_written() {
+    go(&client_dialogues());
+}
+
+fn go(dialogues: &[Dialogue]) {
     assert!(dialogues.len() > 30, "the vectors are there");
     let failures: Vec<String> = dialogues
         .iter()
@@ -32,11 +40,11 @@ const DIALOGUE: &str = r#"
 /// Who judges the judge: one word changed, and it is another dialogue.
 #[test]
 fn a_dialogue_can_fail() {
-    let play = |text: &str| {
-        let dialogues = Dialogue::read("test", text).expect("it can be read");
+    let play = |role: Role, text: &str| {
+        let dialogues = Dialogue::read(role, "test", text).expect("it can be read");
         dialogues.iter().try_for_each(Dialogue::play)
     };
-    assert_eq!(play(DIALOGUE), Ok(()));
+    assert_eq!(play(Role::Server, DIALOGUE), Ok(()));
     for (right, wrong) in [
         (
             r#"< {"jsonrpc":"2.0","id":0,"#,
@@ -68,9 +76,9 @@ fn a_dialogue_can_fail() {
     ] {
         let text = DIALOGUE.replace(right, wrong);
         assert_ne!(text, DIALOGUE, "{right}");
-        assert!(play(&text).is_err(), "{wrong} instead of {right}");
+        assert!(play(Role::Server, &text).is_err(), "{wrong} instead of {right}");
     }
     for unreadable in ["< {}", "! reply", "! dance 1 {}", "? x", "> {}\n= a\n= b"] {
-        assert!(Dialogue::read("test", unreadable).is_err(), "{unreadable}");
+        assert!(Dialogue::read(Role::Server, "test", unreadable).is_err(), "{unreadable}");
     }
 }
