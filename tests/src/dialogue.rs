@@ -96,10 +96,10 @@ use crate::{Bounded, server};
 /// = closed 1
 /// ```
 ///
-/// What a line of the peer's says is sent as it stands. As many messages are written as there are lines of the engine's. What such a line says is compared
-/// as a JSON value, but for `id` and `progressToken`, which have to be the same text, and for an error's message and a
-/// result, where `"*"` stands for any. A message that is answered with an error has to be rejected, one answered with a result has to
-/// be handled, and for one that is not answered an `=` line has to say which.
+/// What a line of the peer's says is sent as it stands. As many messages are written as there are lines of the engine's. What
+/// such a line says is compared as a JSON value, but for `id` and `progressToken`, which have to be the same text, and for
+/// an error's message and a result, where `"*"` stands for any. A message that is answered with an error has to be rejected,
+/// one answered with a result has to be handled, and for one that is not answered an `=` line has to say which.
 #[derive(Debug)]
 pub struct Dialogue {
     role: Role,

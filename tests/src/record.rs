@@ -138,7 +138,10 @@ impl Recorder {
                 let asked = params["protocolVersion"].as_str();
                 asked.and_then(ProtocolVersion::parse)
             }
-            None => self.version,
+            // To a server it is then of a session, if there is one.
+            None => self
+                .version
+                .filter(|version| self.role == Role::Client || version.era() == Era::Legacy),
         };
         self.open.push(Open {
             direction,
@@ -174,7 +177,9 @@ impl Recorder {
         };
         let about = about.and_then(|at| self.open[at].version);
         let subscription = params["_meta"].get(SUBSCRIPTION);
-        let named = params["_meta"][META].as_str().and_then(ProtocolVersion::parse);
+        let named = params["_meta"][META]
+            .as_str()
+            .and_then(ProtocolVersion::parse);
         let version = about.or(named).or(match subscription {
             Some(_) => Some(ProtocolVersion::V2026_07_28),
             None => self.version,
@@ -246,7 +251,11 @@ impl Recorder {
             }
             Verb::Ping => self.record(version, server, "ping", Outcome::Refused),
             Verb::Input => {
-                for asked in value_of(value)["inputRequests"].as_object().into_iter().flatten() {
+                for asked in value_of(value)["inputRequests"]
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                {
                     let method = asked.1["method"].as_str().unwrap_or_default();
                     self.record(version, Direction::InResult, method, Outcome::Refused);
                 }
