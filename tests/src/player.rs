@@ -235,9 +235,16 @@ impl Player {
                 let key = request.ok_or("no such request")?.1;
                 Ok(ran(self.engine.cancel_request(key, reason, out)).0)
             }
-            Verb::Ping | Verb::Announce | Verb::Next | Verb::Completed | Verb::End => {
-                Err(format!("{verb:?} is not about a call"))
-            }
+            Verb::Ping
+            | Verb::Announce
+            | Verb::Next
+            | Verb::Completed
+            | Verb::End
+            | Verb::Connect
+            | Verb::Call
+            | Verb::Roots
+            | Verb::Time
+            | Verb::Lost => Err(format!("{verb:?} is not about a call")),
         }
     }
 
@@ -282,7 +289,12 @@ impl Player {
             | Verb::Missing
             | Verb::Input
             | Verb::Progress
-            | Verb::Cancel => return Err(format!("{verb:?} is about a call")),
+            | Verb::Cancel
+            | Verb::Connect
+            | Verb::Call
+            | Verb::Roots
+            | Verb::Time
+            | Verb::Lost => return Err(format!("{verb:?} is not a command of a server")),
         })
     }
 
