@@ -20,6 +20,7 @@ use super::cache::{Cache, CacheLimits};
 use super::clock::Clock;
 use super::era::EraCache;
 use super::error::ConnectError;
+use super::frames::{Direction, Tap};
 use super::handle::{Handle, Settings, Shared};
 use super::handlers::{Declined, ElicitRequest, Handlers, SamplingRequest, elicitation};
 use super::options::{Restart, Timeouts};
@@ -57,6 +58,7 @@ pub struct ClientBuilder {
     clock: Clock,
     max_rounds: usize,
     check_result: Option<CheckResult>,
+    tap: Tap,
 }
 
 impl ClientBuilder {
@@ -76,6 +78,7 @@ impl ClientBuilder {
             clock: Clock::machine(),
             max_rounds: 10,
             check_result: None,
+            tap: Tap::default(),
         }
     }
 
@@ -248,6 +251,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Is shown each message that goes to the server or comes from it, without the end of its line and as it is: what comes
+    /// may be anything but a line end, and is shown before it is looked at. What is sent is shown when it is written to the
+    /// buffer that goes out. It runs where the connection is read.
+    pub fn on_frame(mut self, told: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
+        self.tap = Tap::new(told);
+        self
+    }
+
     /// Starts a program and connects to its standard input and output.
     ///
     /// Dropping the future ends the program.
@@ -301,6 +312,7 @@ impl ClientBuilder {
                 max_rounds: self.max_rounds,
                 log_level: self.log_level,
                 check_result: self.check_result,
+                tap: self.tap,
                 restarts: matches!(lane, Lane::Child(_)) && self.restart != Restart::Never,
             },
         ));

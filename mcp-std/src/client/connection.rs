@@ -23,6 +23,7 @@ use super::clock::{engine_now, machine_instant};
 use super::error::{
     CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported,
 };
+use super::frames::Direction;
 use super::handle::{Call, Control, Ends, Progressing, Shared};
 use super::handlers::Refusal;
 use super::reply::{Outcome, Slot};
@@ -556,12 +557,23 @@ impl Protocol for ClientConnection<'_> {
     }
 
     fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let written = out.len();
         let step = self.stdio.receive(engine_now(), input, out);
-        self.take(step.consumed, step.incoming, out)
+        let tap = &self.shared.settings.tap;
+        if step.incoming.is_some() {
+            tap.tell(Direction::Received, &input[..step.consumed]);
+        }
+        let taken = self.take(step.consumed, step.incoming, out);
+        tap.tell(Direction::Sent, &out[written..]);
+        taken
     }
 
     fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         let step = self.stdio.finish(engine_now(), rest, out);
+        if step.incoming.is_some() {
+            let tap = &self.shared.settings.tap;
+            tap.tell(Direction::Received, &rest[..step.consumed]);
+        }
         let taken = self.take(step.consumed, step.incoming, out);
         if taken.is_none() {
             // Everything has been heard: nothing will be answered any more.
@@ -575,6 +587,7 @@ impl Protocol for ClientConnection<'_> {
             Some(waker) => waker.clone_from(cx.waker()),
             none => *none = Some(cx.waker().clone()),
         }
+        let written = out.len();
         if matches!(self.phase, Phase::New) {
             self.phase = Phase::Connecting;
             let engine = self.stdio.engine_mut();
@@ -582,6 +595,12 @@ impl Protocol for ClientConnection<'_> {
             let _ = engine.connect(engine_now(), &mut Lines::new(out));
         }
         if !self.is_over() && self.ends.closing.as_mut().poll_next(cx).is_ready() {
+            // What was said before the end comes before it: the server is told of calls that nobody waits for.
+            while matches!(self.phase, Phase::Ready)
+                && let Poll::Ready(Some(control)) = self.ends.control.as_mut().poll_next(cx)
+            {
+                self.control(control, out);
+            }
             self.end(Some(ClosedReason::Us));
         }
         let full = out.len() + room;
@@ -599,6 +618,8 @@ impl Protocol for ClientConnection<'_> {
             }
         }
         self.take_events();
+        let tap = &self.shared.settings.tap;
+        tap.tell(Direction::Sent, &out[written..]);
         if self.is_over() || self.stdio.engine().pending() == 0 && self.running.is_empty() {
             return Poll::Ready(());
         }
@@ -614,6 +635,7 @@ impl Protocol for ClientConnection<'_> {
     }
 
     fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
+        let written = out.len();
         let engine = self.stdio.engine_mut();
         // A `Vec` is never full.
         let _ = engine.handle_timeout(engine_now(), &mut Lines::new(out));
@@ -621,6 +643,8 @@ impl Protocol for ClientConnection<'_> {
         if self.silent_at().is_some_and(|at| at <= now) {
             self.probe(out);
         }
+        let tap = &self.shared.settings.tap;
+        tap.tell(Direction::Sent, &out[written..]);
     }
 
     fn wants(&self) -> Wants {

@@ -15,6 +15,7 @@ use mcp_core::model::LoggingLevel;
 use super::builder::CheckResult;
 use super::cache::Cache;
 use super::error::{CallError, Closed, ClosedReason, ConnectError};
+use super::frames::Tap;
 use super::handlers::Handlers;
 use super::notification::Listeners;
 use super::options::{OnProgress, Timeouts};
@@ -106,6 +107,7 @@ pub(crate) struct Settings {
     pub(crate) max_rounds: usize,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) check_result: Option<CheckResult>,
+    pub(crate) tap: Tap,
     /// Whether there may be another connection after one that was lost.
     pub(crate) restarts: bool,
 }

@@ -1,27 +1,26 @@
 //! `mcp demo`: starts a server, talks to it in both eras, and draws what goes over the wire.
 
 mod check;
-mod diagram;
 mod exchange;
 mod page;
 mod peer;
 mod story;
 mod tally;
-mod text;
 
 use core::fmt;
 use core::time::Duration;
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, StdoutLock};
+use std::io;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use diagram::Diagram;
+use crate::diagram::Diagram;
+use crate::screen::{colourful, width};
+use crate::text::{cut, printable};
 use exchange::Exchange;
 use page::Page;
 use peer::Peer;
-use text::{cut, printable};
 
 /// How long the server may take for anything: an answer, a report of progress, its end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -159,28 +158,4 @@ impl Demo {
         command.arg("serve");
         Ok((command, "mcp serve".to_owned()))
     }
-}
-
-/// The columns to draw in: as many as asked for, or as the terminal has.
-fn width(stdout: &StdoutLock<'_>) -> usize {
-    let asked = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let columns = asked.or_else(|| terminal_columns(stdout)).unwrap_or(100);
-    // Narrower than this there is no room for an arrow with its label.
-    columns.clamp(60, 300)
-}
-
-/// `None`: it is no terminal, or one that does not know.
-#[cfg(unix)]
-fn terminal_columns(stdout: &StdoutLock<'_>) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(stdout).ok()?;
-    (size.ws_col > 0).then_some(size.ws_col.into())
-}
-
-#[cfg(not(unix))]
-const fn terminal_columns(_: &StdoutLock<'_>) -> Option<usize> {
-    None
-}
-
-fn colourful(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

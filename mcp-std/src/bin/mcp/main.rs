@@ -1,7 +1,23 @@
 //! `mcp`: serves, and shows, the Model Context Protocol from the command line.
 
+mod arguments;
+mod ask;
+mod call;
+mod complete;
+mod connect;
 mod demo;
+mod diagram;
+mod failure;
+mod list;
+mod ping;
+mod progress;
+mod prompt;
+mod read;
+mod screen;
 mod serve;
+mod show;
+mod text;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -36,11 +52,29 @@ enum Command {
     /// COLUMNS in the environment sets another width, from 60 to 300.
     #[command(verbatim_doc_comment)]
     Demo(demo::Demo),
+    /// Lists the tools, resources, templates and prompts of a server
+    List(list::List),
+    /// Calls a tool of a server
+    Call(call::Call),
+    /// Reads a resource of a server
+    Read(read::Read),
+    /// Gets a prompt of a server
+    Prompt(prompt::Prompt),
+    /// Asks a server how an argument may go on
+    Complete(complete::Complete),
+    /// Asks whether a server is there, and says how long the answer took
+    Ping(ping::Ping),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(serve) => serve.run(),
         Command::Demo(demo) => demo.run(),
+        Command::List(list) => list.run(),
+        Command::Call(call) => call.run(),
+        Command::Read(read) => read.run(),
+        Command::Prompt(prompt) => prompt.run(),
+        Command::Complete(complete) => complete.run(),
+        Command::Ping(ping) => ping.run(),
     }
 }

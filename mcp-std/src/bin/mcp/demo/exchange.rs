@@ -9,12 +9,12 @@ use mcp_core::json::{RawJson, Writer};
 use mcp_core::rpc::{RequestId, write_notification, write_request};
 
 use super::check::{Frame, Want, find};
-use super::diagram::{Arrow, Side, Tone};
 use super::page::Page;
 use super::peer::Peer;
 use super::tally::Tally;
-use super::text::duration;
 use super::{PATIENCE, Stop, Wrong};
+use crate::diagram::{Arrow, Side, Tone};
+use crate::text::duration;
 use incoming::Incoming;
 
 /// What the params of a message are written with.
@@ -64,8 +64,10 @@ impl Exchange {
     }
 
     pub(super) fn title(&mut self, server: &str) -> Result<(), Stop> {
-        let process = self.peer.id();
-        Ok(self.page.draw(|diagram| diagram.title(server, process))?)
+        let server = format!("{server} (process {})", self.peer.id());
+        Ok(self
+            .page
+            .draw(|diagram| diagram.title("mcp demo", &server))?)
     }
 
     pub(super) fn heading(&mut self, text: &str) -> Result<(), Stop> {

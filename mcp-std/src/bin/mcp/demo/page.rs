@@ -5,7 +5,7 @@ use std::io::{self, StdoutLock, Write};
 
 use mcp_core::json::{RawJson, Writer};
 
-use super::diagram::{Arrow, Diagram, Side};
+use crate::diagram::{Arrow, Diagram, Side};
 
 /// Standard output. Everything is written and flushed at once, so that it can be watched as it happens.
 pub(super) struct Page {

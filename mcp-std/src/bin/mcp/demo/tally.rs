@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::text::{cut, duration};
+use crate::text::{cut, duration};
 
 #[derive(Default)]
 pub(super) struct Tally {

@@ -8,11 +8,11 @@ use mcp_core::json::RawJson;
 use mcp_core::rpc::{Envelope, Response};
 
 use super::super::check::{Frame, find};
-use super::super::diagram::{Arrow, Side, Tone};
 use super::super::peer::Event;
-use super::super::text::duration;
 use super::super::{PATIENCE, Stop, Wrong};
 use super::Exchange;
+use crate::diagram::{Arrow, Side, Tone};
+use crate::text::duration;
 
 /// What counts.
 pub(super) enum Incoming {

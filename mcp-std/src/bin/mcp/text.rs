@@ -61,7 +61,7 @@ const LAST: Style = Style {
 };
 
 /// The value in at most `width` characters.
-pub(super) fn shorten(value: RawJson<'_>, width: usize) -> String {
+pub(crate) fn shorten(value: RawJson<'_>, width: usize) -> String {
     let fits = |text: &String| text.chars().nth(width).is_none();
     let text = STYLES
         .into_iter()
@@ -77,7 +77,7 @@ fn rendered(value: RawJson<'_>, style: Style) -> String {
 }
 
 /// The first `width` characters; the last of them is `…` if there are more.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().nth(width).is_none() {
         return text.to_owned();
     }
@@ -87,7 +87,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 }
 
 /// The words in lines of at most `width` characters; a word that is longer has a line to itself.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -101,20 +101,28 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The text without the characters that move a cursor or change a terminal's state.
-pub(super) fn printable(text: &str) -> String {
-    let shown = |char: char| {
-        if char.is_control() {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            char
-        }
-    };
-    text.chars().map(shown).collect()
+/// The text without the characters that move a cursor, change a terminal's state, or the order in which text is read.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|char| visible(char, "")).collect()
+}
+
+/// The same, and what makes lines and columns stays.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.chars().map(|char| visible(char, "\n\t")).collect()
+}
+
+fn visible(char: char, allowed: &str) -> char {
+    // With these, text can be made to look like another text.
+    let reorders = matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if (char.is_control() || reorders) && !allowed.contains(char) {
+        char::REPLACEMENT_CHARACTER
+    } else {
+        char
+    }
 }
 
 /// Three digits and a unit.
-pub(super) fn duration(duration: Duration) -> String {
+pub(crate) fn duration(duration: Duration) -> String {
     let micros = duration.as_micros();
     let seconds = duration.as_secs_f64();
     match micros {

@@ -4,47 +4,45 @@ use core::time::Duration;
 
 use mcp_core::json::RawJson;
 
-use super::text::{cut, duration, printable, shorten, wrap};
+use crate::text::{cut, duration, printable, shorten, wrap};
 
 /// The margin: milliseconds with three decimals, and a space.
 const MARGIN: usize = 10;
 
 /// How the diagram is drawn.
-pub(super) struct Diagram {
+pub(crate) struct Diagram {
     /// Columns.
     width: usize,
     colour: bool,
 }
 
 /// From one lifeline to the other.
-pub(super) struct Arrow<'a> {
+pub(crate) struct Arrow<'a> {
     /// Since the start.
-    pub(super) at: Duration,
-    pub(super) from: Side,
-    pub(super) tone: Tone,
-    pub(super) label: &'a str,
+    pub(crate) at: Duration,
+    pub(crate) from: Side,
+    pub(crate) tone: Tone,
+    pub(crate) label: &'a str,
     /// Since what it answers was sent.
-    pub(super) trip: Option<Duration>,
+    pub(crate) trip: Option<Duration>,
     /// What it carries.
-    pub(super) body: Option<RawJson<'a>>,
+    pub(crate) body: Option<RawJson<'a>>,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Client,
     Server,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     Request,
     Notification,
     Result,
     /// An error, or a result that tells of one.
     Error,
 }
-
-const CLIENT: &str = "mcp demo";
 
 const DIM: &str = "2";
 const BOLD: &str = "1";
@@ -69,22 +67,23 @@ impl Tone {
 }
 
 impl Diagram {
-    pub(super) const fn new(width: usize, colour: bool) -> Self {
+    pub(crate) const fn new(width: usize, colour: bool) -> Self {
         Self { width, colour }
     }
 
-    pub(super) fn title(&self, server: &str, process: u32) -> String {
+    /// Who the two sides are.
+    pub(crate) fn title(&self, client: &str, server: &str) -> String {
+        let client = cut(&printable(client), self.inner() / 3);
         let server = cut(&printable(server), self.inner() / 2);
-        let server = format!("{server} (process {process})");
-        let rest = self.inner() + 2 - CLIENT.len();
-        let names = format!("{CLIENT}{server:>rest$}");
+        let rest = self.inner() + 2 - client.chars().count();
+        let names = format!("{client}{server:>rest$}");
         let names = self.paint(BOLD, &names);
         let margin = self.paint(DIM, &format!("{:>9}", "ms"));
         format!("{margin} {names}\n")
     }
 
     /// What a part of the story is called.
-    pub(super) fn heading(&self, text: &str) -> String {
+    pub(crate) fn heading(&self, text: &str) -> String {
         let text = cut(text, self.inner() - 8);
         let rest = "═".repeat(self.inner() - 5 - text.chars().count());
         let line = self.paint(BOLD, &format!("╞═══ {text} {rest}╡"));
@@ -92,7 +91,7 @@ impl Diagram {
     }
 
     /// What comes next.
-    pub(super) fn caption(&self, text: &str) -> String {
+    pub(crate) fn caption(&self, text: &str) -> String {
         let mut rows = self.row("", "");
         for line in wrap(text, self.inner() - 2) {
             rows.push_str(&self.row(BOLD, &format!(" {line}")));
@@ -101,19 +100,19 @@ impl Diagram {
     }
 
     /// What the server says on standard error.
-    pub(super) fn log(&self, text: &str) -> String {
+    pub(crate) fn log(&self, text: &str) -> String {
         let text = cut(&printable(text), self.inner() - 10);
         self.row(DIM, &self.at_server(&format!("stderr: {text}")))
     }
 
     /// Nothing came, for so long.
-    pub(super) fn silence(&self, length: Duration) -> String {
+    pub(crate) fn silence(&self, length: Duration) -> String {
         let text = format!("· · ·   {} of silence   · · ·", duration(length));
         let text = format!("{text:^width$}", width = self.inner());
         self.row(Tone::Result.colour(), &text)
     }
 
-    pub(super) fn arrow(&self, arrow: &Arrow<'_>) -> String {
+    pub(crate) fn arrow(&self, arrow: &Arrow<'_>) -> String {
         let inner = self.inner();
         let label = cut(&printable(arrow.label), inner / 2);
         let trip = arrow.trip.map(|trip| format!("─ {} ", duration(trip)));
@@ -151,7 +150,7 @@ impl Diagram {
     }
 
     /// Below the diagram.
-    pub(super) fn summary(&self, facts: &[String], verdict: &str) -> String {
+    pub(crate) fn summary(&self, facts: &[String], verdict: &str) -> String {
         let mut text = String::from("\n");
         let lines = facts
             .iter()

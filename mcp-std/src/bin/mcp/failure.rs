@@ -1,0 +1,169 @@
+//! Why a command ends without what it was to bring, and what that is to whoever started it.
+
+use core::fmt::Write as _;
+use std::process::ExitCode;
+
+use mcp_std::client::{
+    CallError, Closed, ClosedReason, ConnectError, HandshakeError, Timeout, Unsupported,
+};
+use mcp_std::model::DecodeError;
+
+use crate::screen;
+use crate::text::{cut, printable, printable_lines};
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The tool failed; what it says about that is printed already.
+    Tool,
+    /// The command line asks for what is none.
+    Usage(String),
+    /// The server, or the connection to it.
+    Server(String),
+    /// Nothing came because whoever started this has enough.
+    Interrupted(Signal),
+    /// Whoever read standard output has enough, as `head` has.
+    Unread,
+}
+
+/// What ended it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    Terminate,
+}
+
+impl Failure {
+    /// Says why on standard error, and returns the code that says it to programs.
+    pub(crate) fn report(self, command: &str) -> ExitCode {
+        screen::clear_bar();
+        let (code, text) = match self {
+            Self::Unread => return ExitCode::SUCCESS,
+            Self::Tool => return ExitCode::from(1),
+            Self::Usage(text) => (2, text),
+            Self::Server(text) => (3, text),
+            // As shells have it: 128 and the number of the signal.
+            Self::Interrupted(Signal::Interrupt) => (130, "interrupted".to_owned()),
+            Self::Interrupted(Signal::Terminate) => (143, "terminated".to_owned()),
+        };
+        // What a server says may be of any length.
+        let text = printable_lines(&cut(text.trim_end(), 8000));
+        screen::print(&format!("mcp {command}: {text}\n"));
+        ExitCode::from(code)
+    }
+
+    /// A call did not bring what it was to bring. `hint` is what may help if the server refused it.
+    pub(crate) fn call(error: &CallError, hint: &str) -> Self {
+        let text = match error {
+            CallError::Protocol(answer) => {
+                let mut text = error.to_string();
+                if let Some(data) = &answer.data {
+                    let _ = write!(text, "\n  data: {}", cut(data.as_str(), 1000));
+                }
+                format!("{text}\n{hint}")
+            }
+            CallError::Timeout(Timeout::Request(time)) => format!(
+                "no answer and no progress within {time:?}; the server was told to stop. `--timeout SECONDS` allows more"
+            ),
+            CallError::Closed(closed) => self::closed(closed),
+            CallError::Arguments(fault) => return Self::Usage(fault.clone()),
+            CallError::Unsupported(Unsupported::Revision(_) | Unsupported::Capability(_)) => {
+                format!("{error}. `mcp list` shows what it offers")
+            }
+            CallError::Declined { what, reason, .. } => {
+                format!("the server needs `{what}` to go on, and got none: {reason}")
+            }
+            CallError::TooManyRounds { limit, .. } => {
+                format!("the server asked for input {limit} times without an end")
+            }
+            CallError::Tool(_)
+            | CallError::Timeout(_)
+            | CallError::Cancelled
+            | CallError::Decode { .. }
+            | CallError::Answer { .. }
+            | CallError::Unsupported(_)
+            | CallError::Paging(_)
+            | CallError::Schema(_)
+            | _ => error.to_string(),
+        };
+        Self::Server(text)
+    }
+
+    /// The same with the last lines of the server's standard error.
+    pub(crate) fn with_last_words(self, lines: &[String]) -> Self {
+        let Self::Server(mut text) = self else {
+            return self;
+        };
+        if !lines.is_empty() {
+            text.truncate(text.trim_end().len());
+            text.push_str("\nThe end of the server's standard error:");
+            for line in lines {
+                let _ = write!(text, "\n  {}", cut(&printable(line), 500));
+            }
+        }
+        Self::Server(text)
+    }
+
+    /// The answer is there, and not what it is to be.
+    pub(crate) fn undecoded(error: DecodeError) -> Self {
+        Self::Server(format!(
+            "the answer is not as the protocol has it: {error}. `--trace` shows it"
+        ))
+    }
+
+    /// No connection came about. `program` is what was started; `chatter` the first line of its output that is no message.
+    pub(crate) fn connect(error: &ConnectError, program: &str, chatter: Option<&str>) -> Self {
+        let mut text = match error {
+            ConnectError::Spawn(error) => {
+                format!(
+                    "{error}\nWhat follows `--` has to start an MCP server on standard input and output."
+                )
+            }
+            ConnectError::Closed(closed) => format!(
+                "{program} is no MCP server, or could not start: {}",
+                self::closed(closed)
+            ),
+            ConnectError::Handshake(error) => match error {
+                HandshakeError::TimedOut { .. } => {
+                    format!("{error}. It is no MCP server, or needs more time: `--timeout SECONDS`")
+                }
+                HandshakeError::NoCommonVersion { .. } => {
+                    format!("{error}. Leave out `--revision` and `--era`")
+                }
+                HandshakeError::Refused { .. }
+                | HandshakeError::Malformed { .. }
+                | HandshakeError::Closed { .. }
+                | _ => error.to_string(),
+            },
+            _ => error.to_string(),
+        };
+        if let Some(line) = chatter {
+            let line = cut(&printable(line), 200);
+            let _ = write!(text, "\nIt printed what is no message: {line}");
+        }
+        Self::Server(text)
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Self::call(&error, "")
+    }
+}
+
+/// How the connection ended.
+fn closed(closed: &Closed) -> String {
+    let mut text = match closed.reason() {
+        ClosedReason::Server if closed.exit().is_some() => "its process ended".to_owned(),
+        ClosedReason::Server => "it closed its output".to_owned(),
+        ClosedReason::Transport(error) => format!("the connection failed: {error}"),
+        ClosedReason::Us | ClosedReason::Silent(_) | ClosedReason::Connect(_) | _ => {
+            "the connection was closed".to_owned()
+        }
+    };
+    if let Some(exit) = closed.exit() {
+        let _ = write!(text, " ({exit})");
+    }
+    text
+}

@@ -1,0 +1,180 @@
+//! Wrong usage is exit status 2, and what the server or the connection does wrong is 3, with what to do about it.
+
+use crate::program::{EVERYTHING, MCP, SMALL, run};
+
+/// The exit status, and words on standard error. There is nothing on standard output.
+fn fails(arguments: &[&str], server: &[&str], code: i32, words: &[&str]) {
+    let ran = run(arguments, server);
+    assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.stderr);
+    assert_eq!(ran.stdout, "", "{arguments:?}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "no {word:?} in {}", ran.stderr);
+    }
+}
+
+#[test]
+fn wrong_usage() {
+    for (arguments, word) in [
+        (&["call", "echo", "text"][..], "NAME=VALUE"),
+        (&["call", "echo", "a=1", "a=2"], "given twice"),
+        (&["call", "echo", "--args", "{"], "not JSON"),
+        (&["call", "echo", "--args", "[]"], "JSON object"),
+        (&["prompt", "p", "--args", "{\"a\":1}"], "object of strings"),
+        (&["complete", "a=b"], "--prompt"),
+        (&["complete", "--prompt", "p", "a"], "NAME=VALUE"),
+        (&["ping", "--revision", "2025-01-01"], "2026-07-28"),
+        (&["ping", "--era", "stone"], "legacy"),
+        (
+            &["ping", "--era", "legacy", "--revision", "2025-11-25"],
+            "cannot be used with",
+        ),
+        (&["ping", "--log", "loud"], "warning"),
+        (&["ping", "--timeout", "0"], "--timeout"),
+        (&["call"], "TOOL"),
+    ] {
+        fails(arguments, SMALL, 2, &[word]);
+    }
+    fails(&["ping"], &[], 2, &["COMMAND"]);
+}
+
+#[test]
+fn what_the_server_refuses() {
+    fails(
+        &["call", "nothing"],
+        SMALL,
+        3,
+        &["Unknown tool", "-32602", "`mcp list`"],
+    );
+    fails(
+        &["read", "test://nothing"],
+        EVERYTHING,
+        3,
+        &["`mcp list` shows the resources"],
+    );
+    fails(
+        &["prompt", "nothing"],
+        EVERYTHING,
+        3,
+        &["`mcp list` shows the prompts"],
+    );
+    // Not offered, and so not sent.
+    fails(&["read", "a:b"], SMALL, 3, &["does not offer `resources`"]);
+    fails(
+        &["call", "test_sampling", "prompt=x", "--era", "legacy"],
+        EVERYTHING,
+        1,
+        &[],
+    );
+}
+
+#[test]
+fn a_program_that_is_not_there() {
+    fails(
+        &["ping"],
+        &["./no-such-program"],
+        3,
+        &["no program ./no-such-program", "What follows `--`"],
+    );
+}
+
+#[test]
+fn a_program_that_ends() {
+    let server = [
+        "sh",
+        "-c",
+        "echo first >&2; echo 'last \u{1b}[2Jwords' >&2; exit 7",
+    ];
+    fails(
+        &["ping"],
+        &server,
+        3,
+        &[
+            "its process ended",
+            "7",
+            "\n  first\n",
+            "\n  last \u{fffd}[2Jwords\n",
+        ],
+    );
+    fails(&["ping"], &["true"], 3, &["true is no MCP server"]);
+}
+
+/// It speaks as it should until it is called.
+const MORTAL: &str = r#"
+read line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"mortal","version":"1"}}}'
+read line; read line; echo 'out of memory' >&2; exit 9"#;
+
+#[test]
+fn a_server_that_dies_in_a_call() {
+    let server = ["sh", "-c", MORTAL];
+    let words = [
+        "mcp call: its process ended (exit status: 9)",
+        "\n  out of memory\n",
+    ];
+    fails(&["call", "x", "--era", "legacy"], &server, 3, &words);
+}
+
+#[test]
+fn a_program_that_prints_something_else() {
+    let server = [
+        "sh",
+        "-c",
+        "echo 'Welcome \u{1b}[2Jto it'; echo why >&2; exec cat > /dev/null",
+    ];
+    let words = [
+        "--timeout",
+        "It printed what is no message: Welcome \u{fffd}[2Jto it",
+        "\n  why\n",
+    ];
+    fails(&["ping", "--timeout", "1"], &server, 3, &words);
+    let ran = run(&["ping", "--timeout", "1", "--trace"], &server);
+    assert!(ran.stderr.contains("no message: "), "{}", ran.stderr);
+}
+
+#[test]
+fn lines_between_the_messages_do_no_harm() {
+    let server = ["sh", "-c", "echo Welcome; exec \"$0\" serve", MCP];
+    run(&["call", "echo", "text=hi"], &server).good();
+}
+
+#[test]
+fn a_call_that_takes_too_long() {
+    let slow = [
+        "call",
+        "slow",
+        "steps=1",
+        "delay_ms=60000",
+        "--timeout",
+        "1",
+        "--json",
+    ];
+    fails(
+        &slow,
+        SMALL,
+        3,
+        &["no answer and no progress within 1s", "--timeout"],
+    );
+}
+
+#[test]
+fn a_server_of_another_revision() {
+    let server = ["sh", "-c", MORTAL];
+    let words = ["speaks revision 2025-11-25, and not 2025-06-18"];
+    fails(&["ping", "--revision", "2025-06-18"], &server, 3, &words);
+    fails(
+        &["ping", "--era", "modern", "--timeout", "2"],
+        &server,
+        3,
+        &[],
+    );
+}
+
+#[test]
+fn a_reader_that_has_enough() {
+    let script = "\"$0\" list -- \"$0\" serve --everything | true; \"$0\" ping -- \"$0\" serve >&-";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, MCP])
+        .output();
+    let stderr = output.expect("a shell").stderr;
+    let stderr = String::from_utf8_lossy(&stderr).into_owned();
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}
