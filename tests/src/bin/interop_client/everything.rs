@@ -82,7 +82,8 @@ pub(crate) async fn run(report: &mut Report, client: &Client, attended: &Attende
             let options = CallOptions::new()
                 .canceller(&canceller)
                 .on_progress(move |_| stop.cancel());
-            let arguments = json!({"duration": 100, "steps": 1000});
+            // The tool goes on though it is cancelled, and the server does not end before it.
+            let arguments = json!({"duration": 3, "steps": 30});
             let ended = client
                 .call_tool_with("trigger-long-running-operation", &arguments, options)
                 .await;
@@ -192,6 +193,8 @@ pub(crate) async fn run(report: &mut Report, client: &Client, attended: &Attende
                 seen.push(change.ok_or_else(|| format!("two changes; there was {seen:?}"))?);
             }
             holds(seen.contains(&Change::Resources), &seen)?;
+            // While these are on, it does not end when its input does.
+            text("toggle-subscriber-updates", json!({})).await?;
             holds(
                 seen.contains(&Change::Resource(
                     "demo://resource/dynamic/text/1".to_owned(),
