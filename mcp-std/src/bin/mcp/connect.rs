@@ -256,12 +256,17 @@ impl Connected<'_> {
     /// Of a call, with its progress shown.
     pub(crate) fn options(&self) -> CallOptions {
         let options = CallOptions::new();
-        // With `--trace` it is seen as it comes.
-        if self.target.json || self.target.trace {
+        if self.target.json {
             return options;
         }
         let bar = Bar::new();
-        options.on_progress(move |progress| bar.show(progress))
+        // With `--trace` it is seen as it comes.
+        let shown = !self.target.trace;
+        options.on_progress(move |progress| {
+            if shown {
+                bar.show(progress);
+            }
+        })
     }
 
     /// The server's name, as it says itself, or as it was started.
