@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example client_blocking -- COMMAND [ARGUMENT…]`
 
+#![expect(clippy::print_stdout, reason = "a client's standard output is no wire")]
+
 use std::error::Error;
 
 use mcp_std::blocking::Client;

@@ -209,7 +209,7 @@ fn it_is_the_tool_that_the_builder_makes() {
         answered[3]["content"][0]["text"]
             .as_str()
             .expect("text")
-            .contains("missing field `city`")
+            .contains("`city`")
     );
 }
 

@@ -13,7 +13,7 @@ use mcp_core::rpc::{ErrorObject, Outcome};
 use mcp_core::{ErrorCode, SendError};
 use serde_json::Value;
 
-use crate::dialogue::{Ran, json, members};
+use crate::dialogue::{Actor, Ran, json, members};
 use crate::script::{Action, Verb};
 
 /// An engine, and what its driver remembers.
@@ -41,20 +41,30 @@ enum Kind {
     Completion,
 }
 
+impl Actor for Player {
+    fn run<S: Sink>(&mut self, action: &Action, out: &mut S) -> Result<Ran, String> {
+        match action {
+            Action::Send(message) => self.send(message, out),
+            Action::About(verb, id, value) => self.about(*verb, id, value, out),
+            Action::Do(verb, value) => self.command(*verb, value, out),
+        }
+    }
+
+    fn wrote(&mut self, _: &[&str]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn state(&self) -> (bool, usize) {
+        (self.engine.is_ready(), self.engine.subscriptions())
+    }
+}
+
 impl Player {
     pub(crate) const fn new(engine: ServerEngine) -> Self {
         Self {
             engine,
             calls: Vec::new(),
             requests: Vec::new(),
-        }
-    }
-
-    pub(crate) fn run<S: Sink>(&mut self, action: &Action, out: &mut S) -> Result<Ran, String> {
-        match action {
-            Action::Send(message) => self.send(message, out),
-            Action::About(verb, id, value) => self.about(*verb, id, value, out),
-            Action::Do(verb, value) => self.command(*verb, value, out),
         }
     }
 
@@ -225,9 +235,16 @@ impl Player {
                 let key = request.ok_or("no such request")?.1;
                 Ok(ran(self.engine.cancel_request(key, reason, out)).0)
             }
-            Verb::Ping | Verb::Announce | Verb::Next | Verb::Completed | Verb::End => {
-                Err(format!("{verb:?} is not about a call"))
-            }
+            Verb::Ping
+            | Verb::Announce
+            | Verb::Next
+            | Verb::Completed
+            | Verb::End
+            | Verb::Connect
+            | Verb::Call
+            | Verb::Roots
+            | Verb::Time
+            | Verb::Lost => Err(format!("{verb:?} is not about a call")),
         }
     }
 
@@ -272,7 +289,12 @@ impl Player {
             | Verb::Missing
             | Verb::Input
             | Verb::Progress
-            | Verb::Cancel => return Err(format!("{verb:?} is about a call")),
+            | Verb::Cancel
+            | Verb::Connect
+            | Verb::Call
+            | Verb::Roots
+            | Verb::Time
+            | Verb::Lost => return Err(format!("{verb:?} is not a command of a server")),
         })
     }
 
@@ -336,7 +358,7 @@ impl Player {
     }
 }
 
-fn ran<T>(sent: Result<(), SendError<T>>) -> (Ran, Option<T>) {
+pub(crate) fn ran<T>(sent: Result<(), SendError<T>>) -> (Ran, Option<T>) {
     match sent {
         Ok(()) => (Ran::told("sent"), None),
         Err(SendError::Full(token)) => (Ran::Blocked, Some(token)),
@@ -344,10 +366,10 @@ fn ran<T>(sent: Result<(), SendError<T>>) -> (Ran, Option<T>) {
     }
 }
 
-fn raw(text: &str) -> Result<RawJson<'_>, String> {
+pub(crate) fn raw(text: &str) -> Result<RawJson<'_>, String> {
     RawJson::parse(text.as_bytes()).map_err(|error| error.to_string())
 }
 
-fn decode<'b, T: Decode<'b>>(value: RawJson<'b>) -> Result<T, String> {
+pub(crate) fn decode<'b, T: Decode<'b>>(value: RawJson<'b>) -> Result<T, String> {
     T::decode(value).map_err(|error| error.to_string())
 }

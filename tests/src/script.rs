@@ -2,6 +2,26 @@
 
 use core::iter;
 
+/// Which engine a dialogue is about; its peer is the dialogue.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[expect(clippy::exhaustive_enums, reason = "MCP has these two")]
+pub enum Role {
+    /// The server's.
+    Server,
+    /// The client's.
+    Client,
+}
+
+impl Role {
+    /// The marks of what the peer sends and of what the engine writes: the arrows point from client to server and back.
+    const fn marks(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Server => (">", "<"),
+            Self::Client => ("<", ">"),
+        }
+    }
+}
+
 /// One thing that happens, and what has to come of it.
 #[derive(Debug)]
 pub(crate) struct Step {
@@ -17,7 +37,7 @@ pub(crate) struct Step {
 /// What happens.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// The client sends this text.
+    /// The peer sends this text.
     Send(String),
     /// The driver commands something about the call, or the request, of this id; the id and the value are JSON.
     About(Verb, String, String),
@@ -42,6 +62,11 @@ pub(crate) enum Verb {
     Next,
     Completed,
     End,
+    Connect,
+    Call,
+    Roots,
+    Time,
+    Lost,
 }
 
 impl Verb {
@@ -62,6 +87,11 @@ impl Verb {
             "next" => (Self::Next, false),
             "completed" => (Self::Completed, false),
             "end" => (Self::End, false),
+            "connect" => (Self::Connect, false),
+            "call" => (Self::Call, false),
+            "roots" => (Self::Roots, false),
+            "time" => (Self::Time, false),
+            "lost" => (Self::Lost, false),
             _ => return None,
         })
     }
@@ -72,7 +102,7 @@ impl Verb {
 pub(crate) struct Script {
     /// The value of this run, if there are several.
     pub(crate) value: String,
-    /// The words of the lines that set the server up.
+    /// The words of the lines that set the engine up.
     pub(crate) settings: Vec<String>,
     pub(crate) steps: Vec<Step>,
 }
@@ -82,21 +112,24 @@ pub(crate) struct Script {
 /// # Errors
 ///
 /// The line that cannot be read, and why.
-pub(crate) fn parse(text: &str) -> Result<Vec<Script>, String> {
+pub(crate) fn parse(role: Role, text: &str) -> Result<Vec<Script>, String> {
     let each = text.lines().find_map(|line| line.strip_prefix("@ each "));
     let Some(each) = each else {
-        return Ok(vec![parse_run(text, None)?]);
+        return Ok(vec![parse_run(role, text, None)?]);
     };
     let (name, values) = each
         .split_once('=')
         .ok_or("`@ each` needs a name, `=` and values")?;
     values
         .split_whitespace()
-        .map(|value| parse_run(text, Some((name.trim(), value))))
+        .map(|value| parse_run(role, text, Some((name.trim(), value))))
         .collect()
 }
 
-fn parse_run(text: &str, each: Option<(&str, &str)>) -> Result<Script, String> {
+fn parse_run(role: Role, text: &str, each: Option<(&str, &str)>) -> Result<Script, String> {
+    let (input, output) = role.marks();
+    // Whether this run has the lines that come next.
+    let mut inside = true;
     let mut names: Vec<(String, String)> = each
         .into_iter()
         .map(|(name, value)| (format!("${name}"), value.to_owned()))
@@ -113,17 +146,32 @@ fn parse_run(text: &str, each: Option<(&str, &str)>) -> Result<Script, String> {
         }
         let (mark, rest) = text.split_once(' ').unwrap_or((&text, ""));
         let unreadable = || format!("line {line} cannot be read: {text}");
+        let is_of = |values: &str| {
+            let mut values = values.split_whitespace().peekable();
+            values.peek().is_none() || values.any(|value| value == script.value)
+        };
+        if mark == "@" && (rest == "in" || rest.starts_with("in ")) {
+            inside = is_of(&rest["in".len()..]);
+            continue;
+        }
+        if !inside {
+            continue;
+        }
         match mark {
             "" | "#" => {}
             "@" => match rest.split_once(' ') {
                 Some(("each", _)) => {}
                 Some(("let", definition)) => {
                     let (name, value) = definition.split_once('=').ok_or_else(unreadable)?;
-                    names.push((format!("${}", name.trim()), value.trim().to_owned()));
+                    let (name, runs) = name.trim().split_once(' ').unwrap_or((name.trim(), ""));
+                    if is_of(runs) {
+                        // The latest one counts.
+                        names.insert(0, (format!("${name}"), value.trim().to_owned()));
+                    }
                 }
                 _ => script.settings.push(rest.to_owned()),
             },
-            ">" | "!" => script.steps.push(Step {
+            _ if mark == input || mark == "!" => script.steps.push(Step {
                 line,
                 action: action(mark, rest).ok_or_else(unreadable)?,
                 outcome: None,
@@ -135,7 +183,7 @@ fn parse_run(text: &str, each: Option<(&str, &str)>) -> Result<Script, String> {
                     return Err(unreadable());
                 }
             }
-            "<" => {
+            _ if mark == output => {
                 let step = script.steps.last_mut().ok_or_else(unreadable)?;
                 step.output.push(rest.to_owned());
             }
@@ -149,7 +197,7 @@ fn parse_run(text: &str, each: Option<(&str, &str)>) -> Result<Script, String> {
 }
 
 fn action(mark: &str, rest: &str) -> Option<Action> {
-    if mark == ">" {
+    if mark != "!" {
         return Some(Action::Send(rest.to_owned()));
     }
     let (verb, rest) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -382,9 +382,11 @@ async fn asking(name: &str, call: &Call<'_>) -> Result<String, Stop> {
             );
             let answer = &call.ask(&[("user", question)], None).await?[0];
             let action = answer["action"].as_str().unwrap_or_default();
-            match &answer["content"] {
-                Value::Null => format!("User response: action={action}"),
-                content => format!("User response: action={action}, content={content}"),
+            let content = &answer["content"];
+            if content.is_null() {
+                format!("User response: action={action}")
+            } else {
+                format!("User response: action={action}, content={content}")
             }
         }
         "test_elicitation_url" => {

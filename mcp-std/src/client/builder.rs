@@ -29,9 +29,9 @@ use crate::Server;
 
 /// Looks at the result of a tool before the caller gets it.
 #[derive(Clone)]
-pub(crate) struct CheckResult(
-    pub(crate) Arc<dyn Fn(&str, &CallToolResult<'_>) -> Result<(), String> + Send + Sync>,
-);
+pub(crate) struct CheckResult(pub(crate) Arc<Check>);
+
+type Check = dyn Fn(&str, &CallToolResult<'_>) -> Result<(), String> + Send + Sync;
 
 impl fmt::Debug for CheckResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

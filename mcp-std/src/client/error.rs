@@ -216,9 +216,12 @@ impl fmt::Display for CallError {
             Self::Protocol(answer) => answer.fmt(f),
             Self::Tool(result) => {
                 f.write_str("the tool failed")?;
-                let text = result.content.iter().find_map(|block| match block {
-                    ContentBlock::Text(text) => Some(&text.text),
-                    _ => None,
+                let text = result.content.iter().find_map(|block| {
+                    if let ContentBlock::Text(text) = block {
+                        Some(&text.text)
+                    } else {
+                        None
+                    }
                 });
                 text.map_or(Ok(()), |text| write!(f, ": {text}"))
             }

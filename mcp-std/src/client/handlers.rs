@@ -217,7 +217,7 @@ impl Handlers {
         let handler = match &params {
             ElicitRequestParams::Form(_) => self.form.as_ref(),
             ElicitRequestParams::Url(_) => self.url.as_ref(),
-            _ => None,
+            ElicitRequestParams::Unknown(_) | _ => None,
         };
         let any = self.form.is_some() || self.url.is_some();
         let handler = handler.ok_or_else(|| {

@@ -38,6 +38,7 @@
 //! - A server that ends fails the calls in flight at once with [`CallError::Closed`], which has its exit status and its last
 //!   words; [`Restart`] starts it again.
 
+mod asking;
 mod builder;
 mod cache;
 mod calls;

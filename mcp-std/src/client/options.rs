@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 use mcp_core::json::Json;
-use mcp_core::model::{LoggingLevel, Progress};
+use mcp_core::model::{LoggingLevel, Progress, Tool};
 
 use super::error::CallError;
 
@@ -179,6 +179,15 @@ impl CallOptions {
         self
     }
 
+    /// [`retry`](Self::retry), if the tool says of itself that it may be called twice. That is what the server says; it is
+    /// to be believed only of a server that is trusted.
+    pub fn retry_if_safe(self, tool: &Tool<'_>) -> Self {
+        let safe = tool.annotations.as_ref().is_some_and(|hints| {
+            hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
+        });
+        self.retry(safe)
+    }
+
     /// What the call has to do with the cache.
     pub const fn cache(mut self, cache: CacheUse) -> Self {
         self.cache = cache;
@@ -244,6 +253,7 @@ impl Default for Canceller {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mcp_core::model::ToolAnnotations;
 
     #[test]
     fn pauses_double_up_to_a_bound_and_end() {
@@ -255,6 +265,20 @@ mod tests {
         assert_eq!(pauses[..8], expected);
         assert_eq!(pauses[8], None);
         assert_eq!(Restart::Never.pause(0), None);
+    }
+
+    #[test]
+    fn a_tool_is_called_again_only_if_it_says_that_it_may_be() {
+        let mut tool = Tool::new("t", Json::EMPTY_OBJECT);
+        let retried = |tool: &Tool<'_>| CallOptions::new().retry_if_safe(tool).retry;
+        assert!(!retried(&tool));
+        let mut hints = ToolAnnotations::default();
+        hints.destructive_hint = Some(false);
+        tool.annotations = Some(hints.clone());
+        assert!(!retried(&tool));
+        hints.idempotent_hint = Some(true);
+        tool.annotations = Some(hints);
+        assert!(retried(&tool));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod tests;
 
 use core::fmt;
 use core::future::Future;
-use core::hash::{BuildHasher, Hash, Hasher};
+use core::hash::{BuildHasher, Hash};
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use std::collections::{HashSet, VecDeque};
@@ -33,9 +33,7 @@ pub(crate) struct Fingerprints(RandomState);
 
 impl Fingerprints {
     pub(crate) fn of(&self, value: impl Hash) -> u64 {
-        let mut hasher = self.0.build_hasher();
-        value.hash(&mut hasher);
-        hasher.finish()
+        self.0.hash_one(value)
     }
 }
 

@@ -183,10 +183,12 @@ impl ClientConnection<'_> {
 
     /// `subscriptions/listen` was answered: it has ended.
     pub(super) fn listen_ended(&mut self, channel: &Arc<Channel>, outcome: &Outcome<'_>) {
-        channel.end(match outcome {
-            Outcome::Error(error) => SubscriptionEnd::Refused(ErrorAnswer::new(error)),
-            _ if channel.is_acknowledged() => SubscriptionEnd::Server,
-            _ => SubscriptionEnd::Unacknowledged,
+        channel.end(if let Outcome::Error(error) = outcome {
+            SubscriptionEnd::Refused(ErrorAnswer::new(error))
+        } else if channel.is_acknowledged() {
+            SubscriptionEnd::Server
+        } else {
+            SubscriptionEnd::Unacknowledged
         });
         self.listening
             .retain(|listening| !Arc::ptr_eq(&listening.channel, channel));
@@ -194,7 +196,7 @@ impl ClientConnection<'_> {
     }
 
     /// The server tells something.
-    pub(super) fn notified(&mut self, notification: &ServerNotification<'_>) {
+    pub(super) fn notified(&self, notification: &ServerNotification<'_>) {
         let ServerNotification {
             kind,
             subscription,

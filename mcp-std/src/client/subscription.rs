@@ -124,7 +124,7 @@ impl Channel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+    fn poll_next(&self, waker: &Waker) -> Poll<Option<Change>> {
         let mut state = self.lock();
         if let Some(change) = state.changes.pop() {
             return Poll::Ready(Some(change));
@@ -132,7 +132,7 @@ impl Channel {
         if state.end.is_some() {
             return Poll::Ready(None);
         }
-        state.waker = Some(cx.waker().clone());
+        state.waker = Some(waker.clone());
         Poll::Pending
     }
 }
@@ -206,7 +206,7 @@ impl Stream for Subscription {
     type Item = Change;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        self.channel.poll_next(cx)
+        self.channel.poll_next(cx.waker())
     }
 }
 

@@ -335,17 +335,19 @@ impl<'s> Builder<'s> {
             return Ok(at);
         };
         if let Some(id) = text(keywords, "$id").filter(|id| !id.starts_with('#')) {
-            let id = Some(id.strip_suffix('#').unwrap_or(id));
+            let id = id.strip_suffix('#').unwrap_or(id);
             if at == 0 {
-                self.resources[0].id = id;
+                self.resources[0].id = Some(id);
             } else {
-                if self.resources.iter().any(|resource| resource.id == id) {
-                    return Err(SchemaError::Reference(shorten(
-                        id.unwrap_or_default().into(),
-                    )));
+                // A reference to it would be one to either.
+                if self.resources.iter().any(|known| known.id == Some(id)) {
+                    return Err(SchemaError::Reference(shorten(id.to_owned())));
                 }
                 resource = self.resources.len();
-                self.resources.push(Resource { root: schema, id });
+                self.resources.push(Resource {
+                    root: schema,
+                    id: Some(id),
+                });
             }
         }
         // One dialect for the whole schema: parts of another would be bounded by the wrong keywords.

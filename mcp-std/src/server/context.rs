@@ -9,7 +9,8 @@ use async_channel::Sender;
 use mcp_core::engine::server::CallKey;
 use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{
-    ClientCapabilities, Decode, DecodeError, InputRequest, LoggingLevel, Progress, ProtocolVersion,
+    ClientCapabilities, Decode, DecodeError, Era, InputRequest, LoggingLevel, Progress,
+    ProtocolVersion,
 };
 use serde::Serialize;
 
@@ -50,7 +51,8 @@ pub struct Context {
     pub(crate) logs: bool,
     pub(crate) ask_timeout: Option<Duration>,
     pub(crate) link: Arc<Link>,
-    pub(crate) detail: Option<Arc<Detail>>,
+    /// `None` if there is nothing that it could say.
+    pub(crate) round: Option<Round>,
 }
 
 /// The way from the handlers of a connection to it.
@@ -74,15 +76,6 @@ impl Link {
         // If it is full, the connection is about to look anyway.
         let _ = self.notes.try_send(Note::Wake);
     }
-}
-
-/// What a request says besides what its handler is given. Only kept for handlers that take a context.
-#[derive(Debug)]
-pub(crate) struct Detail {
-    /// `_meta`, an object.
-    pub(crate) meta: Option<Json<'static>>,
-    /// What is asked of a modern client, and what it has answered.
-    pub(crate) round: Option<Round>,
 }
 
 /// A request to a legacy client.
@@ -180,7 +173,7 @@ impl Context {
     /// `_meta` of the request, an object, as the client sent it.
     #[must_use]
     pub fn meta(&self) -> Option<RawJson<'_>> {
-        Some(self.detail.as_deref()?.meta.as_ref()?.raw())
+        self.round.as_ref()?.meta()
     }
 
     /// The trace the request belongs to, for spans of this server to belong to it as well.
@@ -209,7 +202,7 @@ impl Context {
     /// by the name of each question. `None` on the first run, and in the legacy eras.
     #[must_use]
     pub fn input_responses(&self) -> Option<RawJson<'_>> {
-        self.detail.as_deref()?.round.as_ref()?.responses()
+        self.round.as_ref()?.responses()
     }
 
     /// The answer to one question of an [`InputRequired`](super::InputRequired), such as an `ElicitResult`; `None` if it
@@ -237,12 +230,14 @@ impl Context {
     /// its seal has been checked.
     #[must_use]
     pub fn request_state(&self) -> Option<&str> {
-        self.detail.as_deref()?.round.as_ref()?.own_state()
+        self.round.as_ref()?.own_state()
     }
 
     /// The round of asking a modern client, shared with the handler's future.
     pub(crate) fn round(&self) -> Option<Round> {
-        self.detail.as_deref()?.round.clone()
+        self.round
+            .clone()
+            .filter(|_| self.version.era() != Era::Legacy)
     }
 
     pub(crate) async fn note(&self, note: Note) {

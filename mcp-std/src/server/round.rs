@@ -11,7 +11,7 @@ use core::task::{Poll, Waker};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use mcp_core::ErrorCode;
-use mcp_core::json::{Json, RawJson};
+use mcp_core::json::{Json, MAX_DEPTH, RawJson};
 use mcp_core::model::{
     CreateMessageResult, Decode as _, DecodeError, ElicitResult, Encode as _, InputRequest,
     ListRootsResult, ProtocolVersion,
@@ -22,14 +22,17 @@ use super::digest::Digest;
 use super::error::{Instead, ProtocolError};
 use super::state::{Asked, Binding, Sealer, State, StateFault};
 
-/// Shared by a handler's future, its contexts and the connection that runs it.
+/// What a request says besides what its handler is given, and what is asked of a modern client. Kept for handlers that take
+/// a context only, and shared by the handler's future, its contexts and the connection that runs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Round(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Of the call, for the seal.
-    arguments: Option<Json<'static>>,
+    /// `_meta`, and then the arguments, for the seal: two values in one text.
+    text: Box<str>,
+    /// The bytes of `_meta`; 0 if there is none. The same goes for the rest.
+    meta: usize,
     /// What the client sent with its retry: an object.
     responses: Option<Json<'static>>,
     own: Option<String>,
@@ -69,6 +72,7 @@ impl Round {
     pub(crate) fn begin(
         sealer: &Sealer,
         binding: Binding<'_>,
+        meta: Option<RawJson<'_>>,
         state: Option<&str>,
         responses: Option<RawJson<'_>>,
     ) -> Result<Self, Instead> {
@@ -103,10 +107,12 @@ impl Round {
                 asked.answer = Some(answer.as_str().to_owned());
             }
         }
-        let owned = |json: RawJson<'_>| Json::from(json).into_owned();
+        let meta = meta.map_or("", RawJson::as_str);
+        let arguments = binding.arguments.map_or("", RawJson::as_str);
         Ok(Self(Arc::new(Shared {
-            arguments: binding.arguments.map(owned),
-            responses: responses.map(owned),
+            text: [meta, arguments].concat().into(),
+            meta: meta.len(),
+            responses: responses.map(|responses| Json::from(responses).into_owned()),
             own: known.own,
             number: known.round,
             asking: Mutex::new(Asking {
@@ -128,8 +134,12 @@ impl Round {
         self.0.own.as_deref()
     }
 
+    pub(crate) fn meta(&self) -> Option<RawJson<'_>> {
+        json(self.0.text.get(..self.0.meta)?)
+    }
+
     pub(crate) fn arguments(&self) -> Option<RawJson<'_>> {
-        self.0.arguments.as_ref().map(Json::raw)
+        json(self.0.text.get(self.0.meta..)?)
     }
 
     /// Asks the client: the answer, if there is one from an earlier round; else this never completes, because the handler
@@ -244,6 +254,11 @@ impl Asking {
         }
         Poll::Pending
     }
+}
+
+/// A value that came as one; `None` if there is none.
+fn json(text: &str) -> Option<RawJson<'_>> {
+    RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok()
 }
 
 const ELICIT: u8 = 0;

@@ -16,3 +16,5 @@ mod progress;
 mod results;
 mod rounds;
 mod runtimes;
+#[cfg(feature = "validate")]
+mod schemas;

@@ -108,3 +108,85 @@ fn tools() {
     assert!(refused.contains(r#""error":{"code":-32"#), "{refused}");
     assert_eq!(serve.end().clean(), [""; 0]);
 }
+
+/// A modern client that is asked, and one that is asked in its session.
+#[test]
+fn server_elicit() {
+    let table = json!({"action": "accept", "content": {"people": 4, "place": "Outside"}});
+    let capabilities = json!({"elicitation": {}});
+    let mut serve = Serve::spawn(example("server_elicit"));
+    let mut params = json!({"name": "reserve", "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    }});
+    let mut call = |id: u64, params: &Value| {
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        serve.send(&call.to_string());
+        serde_json::from_str::<Value>(&serve.line()).expect("JSON")
+    };
+    let asked = call(1, &params);
+    let asked = &asked["result"];
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = &asked["inputRequests"]["0"]["params"];
+    assert_eq!(question["message"], "What table would you like?");
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({"0": table});
+    let reserved = call(2, &params);
+    let said = "reserved for 4: Outside";
+    assert_eq!(reserved["result"]["content"][0]["text"], said, "{reserved}");
+
+    let hello = json!({"jsonrpc": "2.0", "id": 3, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": capabilities,
+        "clientInfo": {"name": "test", "version": "1"},
+    }});
+    serve.send(&hello.to_string());
+    serve.line();
+    serve.send(INITIALIZED);
+    serve.send(r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"reserve"}}"#);
+    let asked: Value = serde_json::from_str(&serve.line()).expect("JSON");
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": table});
+    serve.send(&answer.to_string());
+    assert_eq!(serve.line(), self::text("4", said));
+    assert_eq!(serve.end().clean(), [""; 0]);
+}
+
+#[test]
+fn server_wiki() {
+    let mut serve = Serve::spawn(example("server_wiki"));
+    serve.send(INITIALIZE);
+    serve.line();
+    serve.send(INITIALIZED);
+    let mut request = |method: &str, params: Value| {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        serve.send(&request.to_string());
+        serde_json::from_str::<Value>(&serve.line()).expect("JSON")
+    };
+    let home = json!({"uri": "wiki://page/Home"});
+    let read = request("resources/read", home.clone());
+    let contents = &read["result"]["contents"][0];
+    assert_eq!(contents["text"], "Welcome to the wiki!", "{read}");
+    assert_eq!(contents["mimeType"], "text/markdown");
+    let missing = request("resources/read", json!({"uri": "wiki://page/Away"}));
+    assert_eq!(missing["error"]["code"], -32002, "{missing}");
+    let subscribed = request("resources/subscribe", home);
+    assert_eq!(subscribed["result"], json!({}), "{subscribed}");
+
+    serve.send(&call("2", "edit", r#"{"title":"Home","text":"New"}"#));
+    let (one, other) = (serve.line(), serve.line());
+    let updated = r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"wiki://page/Home"}}"#;
+    assert!(one == updated || other == updated, "{one} {other}");
+
+    let complete = json!({"ref": {"type": "ref/prompt", "name": "summarise"}, "argument": {"name": "title", "value": "H"}});
+    let complete =
+        json!({"jsonrpc": "2.0", "id": 3, "method": "completion/complete", "params": complete});
+    serve.send(&complete.to_string());
+    let completed: Value = serde_json::from_str(&serve.line()).expect("JSON");
+    assert_eq!(
+        completed["result"]["completion"]["values"],
+        json!(["Home"]),
+        "{completed}"
+    );
+    assert_eq!(serve.end().clean(), [""; 0]);
+}

@@ -20,7 +20,7 @@ LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 WATCHED = "test://watched-resource"
 ADA = {"username": "ada", "email": "ada@example.com"}
 # In seconds: within SOON a notification has come; for QUIET none comes where none may.
-SOON, QUIET = 2.0, 0.06
+SOON, QUIET = 5.0, 0.06
 
 
 class Attended:

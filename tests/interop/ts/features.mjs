@@ -13,7 +13,7 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const WATCHED = 'test://watched-resource';
 const ADA = { username: 'ada', email: 'ada@example.com' };
 /** In milliseconds: within this, a notification has come. And for that long, none comes where none may. */
-const SOON = 2000;
+const SOON = 5000;
 const QUIET = 60;
 
 /**

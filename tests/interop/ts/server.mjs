@@ -77,11 +77,10 @@ function tools(server) {
     async ({ steps, delay_ms }, ctx) => {
       const progressToken = ctx.mcpReq._meta?.progressToken;
       for (let progress = 1; progress <= steps; progress += 1) {
-        ctx.mcpReq.signal.throwIfAborted();
         if (progressToken !== undefined) {
           await ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: steps } });
         }
-        await sleep(delay_ms);
+        await sleep(delay_ms, undefined, { signal: ctx.mcpReq.signal });
       }
       return text(`done after ${steps} steps`);
     },

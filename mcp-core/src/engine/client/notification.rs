@@ -7,7 +7,7 @@ use crate::engine::RequestKey;
 use crate::engine::pending::Lookup;
 use crate::error::PeerFault;
 use crate::json::{JsonStr, RawJson};
-use crate::model::{Decode, DecodeError, Era, Progress, key};
+use crate::model::{Decode, DecodeError, Era, Method, Progress, key};
 use crate::rpc::{Notification, RequestId};
 use crate::time::Instant;
 
@@ -64,6 +64,12 @@ impl ClientEngine {
         notification: &Notification<'b>,
     ) -> Incoming<'b> {
         let Notification { method, params, .. } = *notification;
+        // What servers of this version do not send is about nothing. Names that no version has are an extension's.
+        if let Some(version) = self.version()
+            && Method::parse(method).is_some_and(|method| !method.is_of_server(version))
+        {
+            return self.drop_notification();
+        }
         let kind = match &*method.decode() {
             "notifications/progress" => return self.progressed(now, params),
             "notifications/cancelled" => return self.cancelled(params),

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::detect::{member, string};
 use super::error::CallError;
-use crate::json::RawJson;
+use crate::json::{Json, RawJson};
 use crate::model::{Decode, Era, Implementation, ProtocolVersion, ServerCapabilities, key};
 
 /// The server as it described itself when the client connected.
@@ -86,6 +86,7 @@ impl ServerInfo {
         let completions = self.version == ProtocolVersion::V2024_11_05;
         let completions = ("completions", completions || offers(|it| it.completions));
         let logging = ("logging", offers(|it| it.logging));
+        let tasks = self.version >= ProtocolVersion::V2025_11_25;
         let anyway = ("", true);
         let (there, (capability, offered), kind) = match method {
             "initialize" => (false, anyway, Plain),
@@ -101,6 +102,11 @@ impl ServerInfo {
             "completion/complete" => (true, completions, Plain),
             "logging/setLevel" => (legacy, logging, Plain),
             "subscriptions/listen" => (!legacy, anyway, Listen),
+            // Of one legacy revision, and two of them of the extension that came of that.
+            "tasks/get" => (tasks, self.offers_tasks(None), MayAsk),
+            "tasks/cancel" => (tasks, self.offers_tasks(Some("cancel")), MayAsk),
+            "tasks/list" => (tasks && legacy, self.offers_tasks(Some("list")), Plain),
+            "tasks/result" => (tasks && legacy, self.offers_tasks(None), Plain),
             // From server to client.
             "sampling/createMessage" | "roots/list" | "elicitation/create" => {
                 (false, anyway, Plain)
@@ -115,7 +121,31 @@ impl ServerInfo {
         }
         Ok(kind)
     }
+
+    /// Whether the server keeps tasks, and does this with them, which a legacy one declares by itself (TL-01).
+    fn offers_tasks(&self, what: Option<&str>) -> (&'static str, bool) {
+        let capabilities = self.capabilities.as_ref();
+        let declares = |object: Option<&Json<'_>>, name: &str| {
+            object.is_some_and(|object| member(object.raw(), name).is_some())
+        };
+        match self.era() {
+            Era::Legacy => {
+                let offered = capabilities.is_none_or(|it| match what {
+                    Some(what) => declares(it.tasks.as_ref(), what),
+                    None => it.tasks.is_some(),
+                });
+                ("tasks", offered)
+            }
+            Era::Modern => {
+                let offered = capabilities.is_none_or(|it| declares(it.extensions.as_ref(), TASKS));
+                (TASKS, offered)
+            }
+        }
+    }
 }
+
+/// The extension that has tasks in the modern era.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// What a request of ours is, as far as its answers differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -15,15 +15,15 @@ fn required(text: &str) -> Reply {
     Ok(Outcome::InputRequired(json(text)))
 }
 
+/// The responses and the state that a call was made with.
+type Asked = (Option<String>, Option<String>);
+
 /// Runs the rounds of a server that answers so; returns what it was called with as well.
 fn run(
     handlers: &Handlers,
     limit: usize,
     answers: impl IntoIterator<Item = Reply>,
-) -> (
-    Result<Done, CallError>,
-    Vec<(Option<String>, Option<String>)>,
-) {
+) -> (Result<Done, CallError>, Vec<Asked>) {
     let rounds = Rounds {
         method: "tools/call",
         handlers,

@@ -3,7 +3,6 @@
 use core::pin::Pin;
 use core::task::Poll;
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use mcp_core::ErrorCode;
@@ -19,7 +18,7 @@ use mcp_core::rpc::ErrorObject;
 use super::Connection;
 use super::subject::{Kept, Subject, given};
 use crate::panic::contain;
-use crate::server::context::{Context, Detail};
+use crate::server::context::Context;
 use crate::server::error::{Instead, ProtocolError};
 use crate::server::handler::{Finished, Given, Outcome, Sharing, Started};
 use crate::server::output::ToolResult;
@@ -49,8 +48,8 @@ impl<S: Sharing> Connection<S> {
             let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, "Unknown kind of request");
             return self.fail(call.token, &error, out);
         };
-        let detail = match self.detail(&call, &subject) {
-            Ok(detail) => detail,
+        let round = match self.round(&call, &subject) {
+            Ok(round) => round,
             Err(instead) => {
                 let running = Running::new(call.token, subject, None);
                 return self.instead(running, instead, out);
@@ -65,7 +64,7 @@ impl<S: Sharing> Connection<S> {
             logs: settings.logging && call.log_level.is_some(),
             ask_timeout: settings.ask_timeout,
             link: self.link.clone(),
-            detail,
+            round,
         };
         let running = Running::new(call.token, subject, context.round());
         let given = given(&call.request);
@@ -78,43 +77,37 @@ impl<S: Sharing> Connection<S> {
     }
 
     /// What is kept of a request for its handler to look at.
-    fn detail(
-        &self,
-        call: &Call<'_>,
-        subject: &Subject<S>,
-    ) -> Result<Option<Arc<Detail>>, Instead> {
-        let modern = call.version.era() == Era::Modern;
-        let retried = call.request_state.is_some() || call.input_responses.is_some();
+    fn round(&self, call: &Call<'_>, subject: &Subject<S>) -> Result<Option<Round>, Instead> {
         // Of a handler that takes no context nothing is kept; a state that comes back to it is checked all the same.
         let takes_context = subject.takes_context();
-        let round = if modern && (takes_context || retried) {
-            let arguments = match call.request {
-                CallRequest::Tool { arguments, .. } | CallRequest::Prompt { arguments, .. } => {
-                    arguments
-                }
-                CallRequest::Resource { .. } | CallRequest::Complete { .. } | _ => None,
-            };
-            let binding = Binding {
-                principal: None,
-                method: subject.method(),
-                name: subject.name(),
-                arguments,
-            };
-            let state = call.request_state.map(|state| state.decode());
-            Some(Round::begin(
-                &self.hub.settings.sealer,
-                binding,
-                state.as_deref(),
-                call.input_responses,
-            )?)
-        } else {
-            None
-        };
-        if !takes_context || (round.is_none() && call.meta.is_none()) {
+        let retried = call.request_state.is_some() || call.input_responses.is_some();
+        let modern = call.version.era() == Era::Modern;
+        if !retried && !(takes_context && (modern || call.meta.is_some())) {
             return Ok(None);
         }
-        let meta = call.meta.map(|meta| Json::from(meta).into_owned());
-        Ok(Some(Arc::new(Detail { meta, round })))
+        let arguments = match call.request {
+            CallRequest::Tool { arguments, .. } | CallRequest::Prompt { arguments, .. }
+                if modern =>
+            {
+                arguments
+            }
+            _ => None,
+        };
+        let binding = Binding {
+            principal: None,
+            method: subject.method(),
+            name: subject.name(),
+            arguments,
+        };
+        let state = call.request_state.map(|state| state.decode());
+        let round = Round::begin(
+            &self.hub.settings.sealer,
+            binding,
+            call.meta,
+            state.as_deref(),
+            call.input_responses,
+        )?;
+        Ok(takes_context.then_some(round))
     }
 
     fn postpone(

@@ -301,10 +301,17 @@ fn notifications_go_to_the_subscription_they_name() {
     let untagged = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}"#;
     assert_eq!(told(&mut stage, untagged), None);
     assert_eq!(stage.client.counters().dropped, 5);
-    let other = r#"{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{}}"#;
-    let kind = r#"Other { method: "notifications/tasks/status" }"#;
+    // Of another revision, and of a client.
+    for method in ["tasks/status", "elicitation/complete", "initialized"] {
+        let message = notified(&format!("notifications/{method}"), "1", "");
+        assert_eq!(told(&mut stage, &message), None, "{method}");
+    }
+    assert_eq!(stage.client.counters().dropped, 8);
+    let other = r#"{"jsonrpc":"2.0","method":"notifications/tasks","params":{}}"#;
+    let kind = r#"Other { method: "notifications/tasks" }"#;
     assert_eq!(told(&mut stage, other), Some((kind.into(), None)));
     // What the engine has to read of it has to be there.
+    let mut stage = Stage::legacy("2025-11-25");
     for (method, field) in [
         ("resources/updated", "uri"),
         ("elicitation/complete", "elicitationId"),

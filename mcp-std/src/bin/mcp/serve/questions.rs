@@ -146,9 +146,11 @@ async fn model_with_tools(context: Context) -> Result<String, AskError> {
     choice.mode = Some(ToolChoiceMode::Required);
     params.tool_choice = Some(choice);
     let answer = context.sample(params).await?;
-    let wanted = answer.content.iter().find_map(|block| match block {
-        ContentBlock::ToolUse(call) => Some(format!("{} {}", call.name, call.input.as_str())),
-        _ => None,
+    let wanted = answer.content.iter().find_map(|block| {
+        let ContentBlock::ToolUse(call) = block else {
+            return None;
+        };
+        Some(format!("{} {}", call.name, call.input.as_str()))
     });
     Ok(format!(
         "LLM wants: {}",

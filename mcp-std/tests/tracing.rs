@@ -1,0 +1,114 @@
+//! What is told to the `tracing` facade: names and durations at debug, panics as warnings, never what a message says.
+#![cfg(unix)]
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use mcp_std::Server;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Writes down the events of mcp_std.
+#[derive(Clone, Default)]
+struct Events(Arc<Mutex<Vec<(Level, String)>>>);
+
+struct Text<'a>(&'a mut String);
+
+impl Visit for Text<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() != "micros" {
+            self.0.push_str(&format!(" {}={value:?}", field.name()));
+        }
+    }
+}
+
+impl Subscriber for Events {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("mcp_std")
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = String::new();
+        event.record(&mut Text(&mut text));
+        let mut events = self.0.lock().expect("nobody panics with it");
+        events.push((*event.metadata().level(), text));
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Secret {
+    #[expect(dead_code, reason = "it is not to be told")]
+    secret: String,
+}
+
+#[test]
+fn calls_and_faults_are_told() {
+    let server = Server::builder("traced", "1")
+        .tool("keep", "", |_: Secret| async { "hunter2 is kept" })
+        .tool("panic", "", || async {
+            if true {
+                panic!("hunter2");
+            }
+        })
+        .build()
+        .expect("a server");
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let call = |id: u8, tool: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{"secret":"hunter2"}},{meta}}}}}"#
+        )
+    };
+    let input = [
+        call(1, "keep"),
+        call(2, "panic"),
+        "junk hunter2".into(),
+        String::new(),
+    ]
+    .join("\n");
+    let events = Events::default();
+    tracing::subscriber::with_default(events.clone(), || {
+        async_io::block_on(server.serve(input.as_bytes(), futures_lite::io::sink()))
+            .expect("slices do not fail");
+    });
+    let events = events.0.lock().expect("nobody panics with it");
+    let told: Vec<_> = events
+        .iter()
+        .map(|(level, text)| format!("{level}{text}"))
+        .collect();
+    let call = |level: &str, what: &str, name: &str| {
+        format!("{level} message={what} method=\"tools/call\" name=\"{name}\"")
+    };
+    assert_eq!(
+        told[..5],
+        [
+            call("DEBUG", "began", "keep"),
+            call("DEBUG", "ended", "keep"),
+            call("DEBUG", "began", "panic"),
+            call("DEBUG", "ended", "panic"),
+            call("WARN", "panicked", "panic"),
+        ]
+    );
+    assert!(
+        told[5].starts_with("DEBUG message=the peer broke a rule fault="),
+        "{}",
+        told[5]
+    );
+    assert_eq!(told.len(), 6);
+    assert!(
+        !told.iter().any(|event| event.contains("hunter2")),
+        "{told:?}"
+    );
+}
