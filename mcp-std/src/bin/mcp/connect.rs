@@ -313,9 +313,12 @@ pub(crate) fn output(text: &[u8]) -> Result<(), Failure> {
     screen::clear_bar();
     let mut out = io::stdout().lock();
     let done = out.write_all(text).and_then(|()| out.flush());
-    done.map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Unread,
-        _ => Failure::Server(format!("standard output: {error}")),
+    done.map_err(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Failure::Unread
+        } else {
+            Failure::Server(format!("standard output: {error}"))
+        }
     })
 }
 
