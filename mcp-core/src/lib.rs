@@ -56,6 +56,13 @@
 //! - `null` for an optional member means that it is absent.
 //! - Batches are taken in sessions of 2025-03-26 and nowhere else. All answers to one leave in one array, when the last is
 //!   there.
+//! - Any URI can be subscribed to, also one that is no resource yet; changes are told of the very URI that was subscribed
+//!   to, and of each once however often it changed before it could be told.
+//! - A cursor is good for one list in one state: after a change the client starts the list again.
+//! - A subscription of which nothing is honoured is acknowledged and ends at once; on stdio a server that ends one cancels
+//!   it first and then answers it.
+//! - Until the client sets a level, a legacy session is sent every log message.
+//! - The tasks of 2025-11-25 are neither declared nor served by the server role.
 //! - Arguments that do not fit the tool's schema are not the engine's business; a caller answers them with
 //!   [`is_error`](model::CallToolResult::is_error), so that the model can correct itself.
 //!

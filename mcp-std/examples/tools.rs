@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_io::Timer;
-use mcp_std::{Limits, Progress, Server, Structured, Tool, ToolContext};
+use mcp_std::{Context, Limits, Progress, Server, Structured, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Handlers may be functions as well. The context is how a call reports progress, to clients that asked for it.
-async fn study(context: ToolContext) -> &'static str {
+async fn study(context: Context) -> &'static str {
     for (round, saying) in [
         (1.0, "reading"),
         (2.0, "reading again"),

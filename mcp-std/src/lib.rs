@@ -31,16 +31,105 @@
 //! | [`ToolResult`] | all of that by hand |
 //! | `()` | a result without content |
 //!
-//! A function that also takes a [`ToolContext`] can report progress. [`Tool`] says more about a tool than a name: title,
-//! hints, what it requires of the client. [`#[tool]`](macro@tool) makes a tool of a documented function.
+//! A function that also takes a [`Context`] can report progress, send log messages and ask the client. [`Tool`] says more
+//! about a tool than a name: title, hints, icons, what it requires of the client. [`#[tool]`](macro@tool) makes a tool of
+//! a documented function.
+//!
+//! # Resources, prompts, completion
+//!
+//! ```
+//! use mcp_std::{Prompt, ResourceTemplate, Server};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Page {
+//!     title: String,
+//! }
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Summary {
+//!     /// Which page.
+//!     title: String,
+//!     /// How many words.
+//!     words: Option<u32>,
+//! }
+//!
+//! let titles = |typed: String, _| async move {
+//!     ["Home", "Help"].into_iter().filter(|it| it.starts_with(&typed)).collect::<Vec<_>>()
+//! };
+//! let page = ResourceTemplate::new("wiki://{title}", "page", |page: Page| async move {
+//!     // `None`: there is no such resource.
+//!     (page.title == "Home").then(|| "Welcome!".to_owned())
+//! })
+//! .mime_type("text/plain")
+//! .complete("title", titles);
+//! let summary = Prompt::new("summarise", "Sums up a page", |it: Summary| async move {
+//!     format!("Sum up wiki://{} in {} words", it.title, it.words.unwrap_or(100))
+//! })
+//! .complete("title", titles);
+//!
+//! let server = Server::builder("wiki", "1.0.0")
+//!     .resource("wiki://index", "index", || async { "Home\nHelp" })
+//!     .with_template(page)
+//!     .with_prompt(summary)
+//!     .build()?;
+//! # Ok::<(), mcp_std::BuildError>(())
+//! ```
+//!
+//! Resources return what is [`IntoResource`]: text, bytes (sent in base64), [`model::ResourceContents`]. Prompts return
+//! what is [`IntoPrompt`]: a text, which becomes a message of the user, or messages. Arguments of prompts and variables of
+//! templates are text on the wire; numbers, booleans, enums and `Option`s are read from it. Completers return lists of
+//! strings.
+//!
+//! # Asking the client
+//!
+//! ```
+//! use mcp_std::{AskError, Context, Elicited, Server};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Seat {
+//!     /// By the window?
+//!     window: bool,
+//! }
+//!
+//! async fn book(context: Context) -> Result<String, AskError> {
+//!     Ok(match context.elicit_form::<Seat>("Which seat?").await? {
+//!         Elicited::Accepted(seat) => format!("booked; window: {}", seat.window),
+//!         Elicited::Declined | Elicited::Cancelled => "not booked".to_owned(),
+//!     })
+//! }
+//!
+//! let server = Server::builder("trains", "1.0.0").tool("book", "Books a seat", book).build()?;
+//! # Ok::<(), mcp_std::BuildError>(())
+//! ```
+//!
+//! The same function serves clients of both eras, and in one of them it is run again from its beginning: [`Context`] says
+//! what that asks of it. [`InputRequired`] is for those who would rather steer that themselves.
+//!
+//! # Changes while serving
+//!
+//! With [`list_changes`](ServerBuilder::list_changes), [`Server::add_tool`], [`Server::remove_tool`] and their like change
+//! what all clients are offered; with [`subscriptions`](ServerBuilder::subscriptions), [`Server::resource_updated`] says
+//! that a resource has. Who subscribed is told, in the way of their era, once for all the changes that came while they did
+//! not read. Without either, nothing is spent on it.
 //!
 //! # What goes wrong, and who is told
 //!
-//! - Arguments that do not fit the type: the model, with `isError: true` and the member's name.
-//! - `Err` from a tool: the model, with `isError: true`.
-//! - A panic in a tool: the client, with a JSON-RPC error (`-32603`). Other calls go on.
-//! - An unknown tool, a malformed request: the client, with a JSON-RPC error.
+//! - Arguments of a tool that do not fit the type: the model, with `isError: true` and the member's name.
+//! - `Err` from a tool: the model, with `isError: true`. From a resource or prompt: the client, with a JSON-RPC error.
+//! - [`ProtocolError`] from any of them: the client, with this JSON-RPC error.
+//! - [`ResourceError::NotFound`], or `None`, from a resource: the client, with the error that its revision has for that.
+//! - [`AskError::Unsupported`] from any of them: the client, with the error that names what it would have to declare.
+//! - A panic in a handler: the client, with a JSON-RPC error (`-32603`). Other calls go on.
+//! - An unknown tool, a malformed request, a request state that is not this server's: the client, with a JSON-RPC error.
 //! - Broken rules of the protocol: the client, and [`ServerBuilder::on_fault`].
+//!
+//! Calls and faults are also told to [`tracing`], at the level debug: methods, names and how long it took, never what is
+//! in a message. Panics are warnings.
+//!
+//! # Deprecated
+//!
+//! Log messages, sampling and roots are deprecated by SEP-2577 as of 2026-07-28. They stay for a year at least, and older
+//! clients have nothing else: so they are served here, and marked in the documentation only, without warnings.
 //!
 //! # Running
 //!
@@ -61,6 +150,11 @@
 //! | [`max_concurrent`](ServerBuilder::max_concurrent) | 1024 handlers | the call waits for its turn |
 //! | [`max_waiting`](ServerBuilder::max_waiting) | 16 MiB of arguments | the call is refused |
 //! | output not read by the client | 1 MiB | nothing is read or run until the client reads |
+//! | [`max_rounds`](ServerBuilder::max_rounds) | 16 | a call that asks a modern client once more is answered with an error |
+//! | [`state_lifetime`](ServerBuilder::state_lifetime) | 10 minutes | the call has to begin anew |
+//! | [`ask_timeout`](ServerBuilder::ask_timeout) | none | the handler is told that a legacy client did not answer |
+//! | [`Limits::max_pending`] | 1 048 576 questions | the handler is told that there are too many |
+//! | changes not yet told to a client | one of each list, 16 384 resources | it is told that the list has changed |
 //!
 //! # Threads
 //!
@@ -69,155 +163,42 @@
 //!
 //! # Features
 //!
+//! - `client`, on: [`Client`]. A program that only serves does without.
 //! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
+//! - `validate`, on: arguments are checked against their JSON Schema before they are decoded, results on request, and
+//!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
 //! - `cli` builds the program `mcp`; a library does not need it.
 
-mod arguments;
-mod connection;
-mod context;
+#[cfg(feature = "client")]
+pub mod blocking;
+#[cfg(feature = "client")]
+pub mod client;
 mod entropy;
-mod output;
-mod panic;
-mod server;
-mod tool;
-
-pub use context::ToolContext;
-pub use mcp_core::engine::server::{CacheHint, CacheScope};
-pub use mcp_core::model::{ClientCapabilities, ContentBlock, Progress, ProtocolVersion};
-pub use mcp_core::{Limits, PeerFault};
-pub use mcp_io::{End, Error};
-pub use output::{IntoToolResult, Structured, ToolResult};
-pub use server::{BuildError, Server, ServerBuilder};
-pub use tool::{Handler, Local, NoArguments, Shared, Sharing, Tool};
-
-/// Makes a documented function a tool: `f::tool()` is the [`Tool`] of `f`, which stays a function.
-///
-/// ```
-/// use mcp_std::{Server, tool};
-///
-/// /// Adds two numbers.
-/// #[tool(read_only)]
-/// fn add(
-///     /// The first number.
-///     a: i64,
-///     /// The second number.
-///     #[default(1)]
-///     b: i64,
-/// ) -> String {
-///     (a + b).to_string()
-/// }
-///
-/// assert_eq!(add(2, 3), "5");
-/// let server = Server::builder("sums", "1.0.0").with_tool(add::tool()).build()?;
-/// # Ok::<(), mcp_std::BuildError>(())
-/// ```
-///
-/// The function is `async` or not; one that is not holds up other calls while it runs. It returns anything that is
-/// [`IntoToolResult`]. The client is told the function's name and documentation, and a JSON Schema of its arguments with
-/// the documentation of each.
-///
-/// | Argument | Is |
-/// | --- | --- |
-/// | `text: String` | given by the client; any type that serde decodes and schemars describes |
-/// | `text: Option<String>` | given, or `None` |
-/// | `#[default(3)] days: u8` | given, or 3; the client is told |
-/// | `#[default] tags: Vec<String>` | given, or the default of its type |
-/// | `context: ToolContext` or `&ToolContext` | the call's [`ToolContext`], told by the name of the type |
-/// | `#[state] notes: &Notes` | what calls share: given to `tool`, as `Notes` or `Arc<Notes>` |
-/// | `#[state] notes: Notes` | the same, cloned for each call |
-///
-/// ```
-/// use std::sync::{Arc, Mutex};
-///
-/// use mcp_std::{Server, tool};
-///
-/// #[derive(Default)]
-/// struct Notes(Mutex<Vec<String>>);
-///
-/// /// Writes a note.
-/// #[tool]
-/// async fn remember(#[state] notes: &Notes, text: String) {
-///     notes.0.lock().expect("no tool panics while it is locked").push(text);
-/// }
-///
-/// /// Reads all notes.
-/// #[tool(read_only)]
-/// async fn recall(#[state] notes: &Notes) -> String {
-///     notes.0.lock().expect("no tool panics while it is locked").join("\n")
-/// }
-///
-/// let notes = Arc::new(Notes::default());
-/// let server = Server::builder("notebook", "1.0.0")
-///     .with_tool(remember::tool(notes.clone()))
-///     .with_tool(recall::tool(notes))
-///     .build()?;
-/// # Ok::<(), mcp_std::BuildError>(())
-/// ```
-///
-/// Attributes of serde and schemars on an argument are those of its field: `#[serde(rename = "maxLength")]`,
-/// `#[schemars(range(min = 1, max = 14))]`.
-///
-/// # Options
-///
-/// | `#[tool(…)]` | |
-/// | --- | --- |
-/// | `name = "…"`, `description = …` | instead of the function's |
-/// | `title = …` | its name for people |
-/// | `read_only`, `destructive = false`, `idempotent`, `open_world` | the hints of [`Tool`] |
-/// | `local` | for [`Server::local`]: its future need not be `Send` |
-/// | `crate = mcp` | where this crate is, if `::mcp_std` is not it |
-///
-/// Whatever else [`Tool`] can be told is told to what `tool` returns.
-///
-/// # What is refused
-///
-/// Methods, for which there is `#[state]`:
-///
-/// ```compile_fail
-/// struct Notes;
-/// impl Notes {
-///     #[mcp_std::tool]
-///     fn recall(&self) -> String { String::new() }
-/// }
-/// ```
-///
-/// Generic functions, since a client is told types:
-///
-/// ```compile_fail
-/// #[mcp_std::tool]
-/// fn shout<T: ToString>(text: T) -> String { text.to_string() }
-/// ```
-///
-/// Arguments without a name, and borrowed ones:
-///
-/// ```compile_fail
-/// #[mcp_std::tool]
-/// fn area((width, height): (u32, u32)) -> String { (width * height).to_string() }
-/// ```
-/// ```compile_fail
-/// #[mcp_std::tool]
-/// fn shout(text: &str) -> String { text.to_uppercase() }
-/// ```
-///
-/// Results that are none:
-///
-/// ```compile_fail
-/// #[mcp_std::tool]
-/// fn add(a: i64, b: i64) -> i64 { a + b }
-/// # add::tool();
-/// ```
-///
-/// The tool is an associated function of an empty enum with the function's name: types and functions have names of their
-/// own, so both are there, and both come with one `use`.
 #[cfg(feature = "macros")]
-pub use mcp_macros::tool;
+mod macros;
+mod panic;
+#[cfg(feature = "validate")]
+pub mod schema;
+mod server;
 
-/// What the code that [`macro@tool`] writes refers to.
+#[cfg(feature = "client")]
+pub use client::Client;
 #[cfg(feature = "macros")]
 #[doc(hidden)]
-pub mod __macros {
-    pub use schemars;
-    pub use serde;
-
-    pub use crate::context::ToolContext as Context;
-}
+pub use macros::support as __macros;
+#[cfg(feature = "macros")]
+pub use macros::tool;
+pub use mcp_core::engine::server::Cacheable;
+pub use mcp_core::json::{Json, RawJson};
+pub use mcp_core::model::{
+    self, CacheHint, CacheScope, ClientCapabilities, ContentBlock, LoggingLevel, Progress,
+    ProtocolVersion,
+};
+pub use mcp_core::{ErrorCode, Limits, PeerFault};
+pub use mcp_io::{End, Error};
+pub use server::{
+    AskError, BuildError, Context, Elicited, Handler, InputRequired, Instead, IntoCompletion,
+    IntoPrompt, IntoResource, IntoToolResult, Local, NoArguments, Prompt, ProtocolError, Resource,
+    ResourceError, ResourceTemplate, Server, ServerBuilder, Settled, Shared, Sharing, Structured,
+    Tool, ToolResult, TraceContext,
+};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use futures_lite::io::Cursor;
 use mcp_std as mcp;
-use mcp_std::{Progress, Server, Sharing, Structured, Tool, ToolContext};
+use mcp_std::{Context, Progress, Server, Sharing, Structured, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -241,13 +241,13 @@ fn nothing() {}
 of several lines.
 */
 #[mcp::tool]
-async fn steps(context: ToolContext, count: u8) -> String {
+async fn steps(context: Context, count: u8) -> String {
     context.progress(Progress::new(f64::from(count))).await;
     context.version().as_str().to_owned()
 }
 
 #[mcp::tool]
-async fn version(context: &mcp::ToolContext) -> &'static str {
+async fn version(context: &mcp::Context) -> &'static str {
     futures_lite::future::yield_now().await;
     context.version().as_str()
 }
@@ -296,11 +296,7 @@ async fn count(#[state] counter: &Counter, #[default(1)] by: usize) -> String {
 }
 
 #[mcp::tool]
-fn told(
-    context: &ToolContext,
-    #[state] counter: Arc<Counter>,
-    #[state] unit: &'static str,
-) -> String {
+fn told(context: &Context, #[state] counter: Arc<Counter>, #[state] unit: &'static str) -> String {
     format!(
         "{} {unit} {}",
         counter.0.load(Relaxed),

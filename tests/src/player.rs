@@ -235,7 +235,16 @@ impl Player {
                 let key = request.ok_or("no such request")?.1;
                 Ok(ran(self.engine.cancel_request(key, reason, out)).0)
             }
-            other => Err(format!("{other:?} is not about a call")),
+            Verb::Ping
+            | Verb::Announce
+            | Verb::Next
+            | Verb::Completed
+            | Verb::End
+            | Verb::Connect
+            | Verb::Call
+            | Verb::Roots
+            | Verb::Time
+            | Verb::Lost => Err(format!("{verb:?} is not for a server, or not about a call")),
         }
     }
 
@@ -274,7 +283,18 @@ impl Player {
                 blocked(self.engine.elicitation_complete(id, out))
             }
             Verb::End => blocked(self.engine.end_subscriptions(out)),
-            other => return Err(format!("{other:?} is about a call")),
+            Verb::Reply
+            | Verb::Fail
+            | Verb::NotFound
+            | Verb::Missing
+            | Verb::Input
+            | Verb::Progress
+            | Verb::Cancel
+            | Verb::Connect
+            | Verb::Call
+            | Verb::Roots
+            | Verb::Time
+            | Verb::Lost => return Err(format!("{verb:?} is not for a server, or about a call")),
         })
     }
 

@@ -42,6 +42,8 @@ pub(super) enum Answer {
     Error { id: Option<String>, code: i64 },
     /// A progress notification; the token as it is written.
     Progress { token: String },
+    /// A subscription begins; the id of its request as it is written.
+    Acknowledged { id: String },
 }
 
 impl Answer {
@@ -83,6 +85,12 @@ impl Answer {
                 }
             }
             (None, None, None, Some(method), Some(params)) => {
+                if method == r#""notifications/subscriptions/acknowledged""# {
+                    let meta = member(&params, "_meta").expect("it names the subscription");
+                    let id = member(&meta, "io.modelcontextprotocol/subscriptionId");
+                    let id = id.expect("it names the subscription");
+                    return Self::Acknowledged { id };
+                }
                 assert_eq!(method, r#""notifications/progress""#);
                 member(&params, "progress").expect("progress says how much");
                 let token = member(&params, "progressToken").expect("progress has a token");

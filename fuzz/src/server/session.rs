@@ -13,7 +13,7 @@ use mcp_core::{EnvelopeFault, Limits, PeerFault, SendError};
 use serde_json::value::RawValue;
 
 use self::calls::Open;
-use super::answer::Line;
+use super::answer::{Answer, Line};
 use super::due::{Batches, Due, Place};
 use crate::envelope::{Fault, Reading, read};
 use crate::line::Item;
@@ -285,12 +285,24 @@ impl Session {
         self.batches.deliver(place, due, awaited_less, &written);
     }
 
+    /// The lines but for acknowledgements: nothing is offered that could be subscribed to, so each is followed by the
+    /// result of the same request (LI-04).
     fn written_since(&self, before: usize) -> Vec<Line> {
         let written = &self.transcript.out[before..];
-        let lines = written.split_inclusive(|&byte| byte == b'\n');
+        let mut due: Option<String> = None;
+        let mut lines = Vec::new();
+        for line in written.split_inclusive(|&byte| byte == b'\n') {
+            let line = Line::read(line.strip_suffix(b"\n").expect("a line ends"));
+            if let Some(due) = due.take() {
+                assert!(matches!(&line, Line::One(Answer::Result { id, .. }) if *id == due));
+            }
+            match line {
+                Line::One(Answer::Acknowledged { id }) => due = Some(id),
+                line @ (Line::One(_) | Line::Batch(_)) => lines.push(line),
+            }
+        }
+        assert_eq!(due, None, "an acknowledgement of nothing");
         lines
-            .map(|line| Line::read(line.strip_suffix(b"\n").expect("a line ends")))
-            .collect()
     }
 }
 

@@ -17,7 +17,8 @@ use super::write::{Sink, Writer};
 ///
 /// With the feature `serde` it is serialised as the value itself, into any self-describing format. Text passes unchanged
 /// but for spaces and the notation of numbers: integers of up to 128 bits and doubles keep their value, what is longer
-/// becomes the nearest double, and what is beyond doubles is refused. Deserialising refuses what JSON cannot say, such as
+/// becomes the nearest double, and what is beyond doubles is refused. The other format may lose more: `serde_json` reads
+/// integers beyond 64 bits as doubles, and doubles exactly only with its feature `float_roundtrip`. Deserialising refuses what JSON cannot say, such as
 /// bytes, and depth beyond [`DEFAULT_DEPTH`](super::DEFAULT_DEPTH).
 #[derive(Clone, Eq, Hash, PartialEq)]
 pub struct Json<'a>(Cow<'a, str>);

@@ -1,6 +1,7 @@
 //! Cases by hand. Agreement with serde_json on generated documents is in `tests/agreement.rs`.
 
 mod agreement;
+mod owned;
 mod tokens;
 mod values;
 mod writer;

@@ -74,7 +74,7 @@ record! {
     /// The result of `completion/complete`.
     pub struct CompleteResult<'a> {
         /// What it can be completed to.
-        completion: req Completion<'a> = "completion";
+        completion: req Completion<'a> = "completion" as bounded;
     }
     around {
         /// `_meta`.
@@ -96,8 +96,41 @@ record! {
 }
 
 impl Completion<'_> {
-    /// How many values a result may have.
+    /// How many values a result may have. Of more only the first are written, and that there are more.
     pub const MAX_VALUES: usize = 100;
+}
+
+/// CMP-02.
+mod bounded {
+    use super::super::List;
+    use super::super::codec::{Decode, DecodeError, Target, Write};
+    use super::Completion;
+    use crate::json::{RawJson, Sink, Writer};
+
+    pub(super) fn decode<'b>(value: RawJson<'b>) -> Result<Completion<'b>, DecodeError> {
+        Completion::decode(value)
+    }
+
+    pub(super) fn write<S: Sink + ?Sized>(
+        completion: &Completion<'_>,
+        target: Target,
+        json: &mut Writer<'_, S>,
+    ) {
+        let Some(first) = completion.values.get(..Completion::MAX_VALUES) else {
+            return completion.write(target, json);
+        };
+        let more = completion.values.len() > first.len();
+        let cut = Completion {
+            values: List::Borrowed(first),
+            total: completion.total,
+            has_more: if more {
+                Some(true)
+            } else {
+                completion.has_more
+            },
+        };
+        cut.write(target, json);
+    }
 }
 
 impl<'b> Decode<'b> for CompletionReference<'b> {

@@ -214,11 +214,19 @@ impl<'a, T: Clone, N: Into<Cow<'a, str>>> FromIterator<(N, T)> for Map<'a, T> {
             .map(|(name, value)| (name.into(), value))
             .collect();
         if twice(&entries) {
-            let mut map = Self::EMPTY;
-            for (name, value) in entries.drain(..) {
-                map.insert(name, value);
+            let mut order: Vec<usize> = (0..entries.len()).collect();
+            order.sort_by(|&one, &other| entries[one].0.cmp(&entries[other].0));
+            let replaced: Vec<usize> = order
+                .windows(2)
+                .filter(|pair| entries[pair[0]].0 == entries[pair[1]].0)
+                .map(|pair| pair[0])
+                .collect();
+            let mut keep = alloc::vec![true; entries.len()];
+            for at in replaced {
+                keep[at] = false;
             }
-            return map;
+            let mut keep = keep.into_iter();
+            entries.retain(|_| keep.next() == Some(true));
         }
         Self(List::Owned(entries))
     }

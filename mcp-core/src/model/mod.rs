@@ -102,5 +102,5 @@ pub use tool::{
     CallToolRequestParams, CallToolResult, ListToolsResult, TaskSupport, Tool, ToolAnnotations,
     ToolExecution,
 };
-pub use uri_template::UriTemplate;
+pub use uri_template::{TemplateError, TemplateErrorKind, TemplateValue, UriTemplate, Variables};
 pub use version::{Era, ProtocolVersion};

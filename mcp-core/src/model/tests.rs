@@ -1,5 +1,8 @@
 //! What each revision has of the vocabulary, and what is read from peers that write it oddly.
 
+mod forms;
+mod wire;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

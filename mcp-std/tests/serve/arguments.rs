@@ -1,6 +1,6 @@
 //! Arguments: what is accepted, and what the model is told about the rest.
 
-use mcp_std::{Server, ToolContext};
+use mcp_std::{Context, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -166,11 +166,11 @@ fn handlers_that_take_anything() {
 fn a_handler_takes_what_it_needs() {
     let server = Server::builder("forms", "1")
         .tool("none", "", || async { "none" })
-        .tool("context", "", |context: ToolContext| async move {
+        .tool("context", "", |context: Context| async move {
             context.version().as_str()
         })
         .tool("args", "", |args: Word| async move { args.word })
-        .tool("both", "", |context: ToolContext, args: Word| async move {
+        .tool("both", "", |context: Context, args: Word| async move {
             format!("{} in {}", args.word, context.version().as_str())
         })
         .build()

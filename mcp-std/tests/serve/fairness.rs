@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use mcp_std::{Progress, Server, ToolContext};
+use mcp_std::{Context, Progress, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -26,7 +26,7 @@ fn server() -> Server {
         .tool(
             "tell",
             "Reports progress for ever, without a rest",
-            |context: ToolContext, args: Tell| async move {
+            |context: Context, args: Tell| async move {
                 let mut progress = 0.0;
                 loop {
                     context

@@ -2,12 +2,17 @@
 #![cfg(unix)]
 
 mod arguments;
+mod asking;
 mod batches;
+mod changes;
 mod concurrency;
 mod fairness;
+mod features;
 mod lifetime;
+mod logs;
 mod panics;
 mod peer;
 mod progress;
 mod results;
+mod rounds;
 mod runtimes;

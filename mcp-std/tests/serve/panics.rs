@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_io::Timer;
 use futures_lite::future::yield_now;
-use mcp_std::{End, IntoToolResult, Server, ToolResult};
+use mcp_std::{End, Instead, IntoToolResult, Server, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for Undecodable {
 struct Unspeakable;
 
 impl IntoToolResult for Unspeakable {
-    fn into_tool_result(self) -> ToolResult {
+    fn into_tool_result(self) -> Result<ToolResult, Instead> {
         panic!("in into_tool_result")
     }
 }

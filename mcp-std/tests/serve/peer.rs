@@ -9,7 +9,7 @@ use async_io::{Async, Timer};
 use futures_lite::io::BufReader;
 use futures_lite::{AsyncBufReadExt, AsyncWriteExt, FutureExt};
 use mcp_std::{End, Error, Server, Sharing};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -71,6 +71,47 @@ impl Peer {
         );
     }
 
+    /// The handshake of a revision, to its end, with these capabilities. Returns the result of `initialize`.
+    pub(crate) async fn handshake(&mut self, version: &str, capabilities: &Value) -> Value {
+        let params = json!({
+            "protocolVersion": version,
+            "capabilities": capabilities,
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let result = self.request("init", "initialize", &params).await;
+        assert_eq!(result["protocolVersion"], version, "{result}");
+        self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
+        result
+    }
+
+    /// Sends a request, whose answer has to be the next message, and is returned without its envelope: the result, or the
+    /// whole message if it is an error.
+    pub(crate) async fn request(&mut self, id: &str, method: &str, params: &Value) -> Value {
+        self.send(&request(id, method, params)).await;
+        let message = self.message().await;
+        assert_eq!(message["id"], id, "{message}");
+        message.get("result").cloned().unwrap_or(message)
+    }
+
+    /// The same as a client of 2026-07-28 with these capabilities.
+    pub(crate) async fn modern(
+        &mut self,
+        id: &str,
+        method: &str,
+        params: &Value,
+        capabilities: &Value,
+    ) -> Value {
+        self.request(id, method, &modern(params, capabilities))
+            .await
+    }
+
+    /// Answers a request of the server.
+    pub(crate) async fn reply(&mut self, request: &Value, result: &Value) {
+        let message = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+        self.send(&message.to_string()).await;
+    }
+
     /// One message, or several with line ends between them.
     pub(crate) async fn send(&mut self, lines: &str) {
         let bytes = format!("{lines}\n");
@@ -126,6 +167,18 @@ impl Peer {
         }
         messages
     }
+}
+
+pub(crate) fn request(id: &str, method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+/// The same params, as a client of 2026-07-28 with these capabilities sends them.
+pub(crate) fn modern(params: &Value, capabilities: &Value) -> Value {
+    let mut params = params.clone();
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities.clone();
+    params
 }
 
 pub(crate) fn call(id: u64, tool: &str, arguments: &str) -> String {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use async_io::Timer;
-use mcp_std::{Progress, Server, ToolContext};
+use mcp_std::{Context, Progress, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,22 +20,18 @@ struct Steps {
 
 fn server() -> Server {
     Server::builder("progress", "1")
-        .tool(
-            "report",
-            "",
-            |context: ToolContext, args: Steps| async move {
-                for step in args.steps {
-                    let mut progress = Progress::new(step);
-                    progress.message = args.message.as_deref().map(Into::into);
-                    context.progress(progress).await;
-                }
-                context.wants_progress().to_string()
-            },
-        )
+        .tool("report", "", |context: Context, args: Steps| async move {
+            for step in args.steps {
+                let mut progress = Progress::new(step);
+                progress.message = args.message.as_deref().map(Into::into);
+                context.progress(progress).await;
+            }
+            context.wants_progress().to_string()
+        })
         .tool(
             "report and go on",
             "",
-            |context: ToolContext, args: Steps| async move {
+            |context: Context, args: Steps| async move {
                 for step in args.steps {
                     context.progress(Progress::new(step)).await;
                     Timer::after(Duration::from_millis(5)).await;

@@ -217,10 +217,11 @@ fn a_server_without_tools() {
 /// The conversions that the tests above do not use.
 #[test]
 fn what_can_be_a_result() {
-    let text = ToolResult::text("t");
+    let text = Ok(ToolResult::text("t"));
     assert_eq!("t".into_tool_result(), text);
     assert_eq!("t".to_owned().into_tool_result(), text);
     assert_eq!(ContentBlock::text("t").into_tool_result(), text);
     assert_eq!(Ok::<_, &str>("t").into_tool_result(), text);
-    assert_eq!(Err::<(), _>("t").into_tool_result(), ToolResult::error("t"));
+    let failed = Ok(ToolResult::error("t"));
+    assert_eq!(Err::<(), _>("t").into_tool_result(), failed);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_io::Timer;
 use futures_lite::{AsyncRead, AsyncWrite};
-use mcp_std::{End, NoArguments, Progress, Server, ToolContext};
+use mcp_std::{Context, End, NoArguments, Progress, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio_util::compat::TokioAsyncReadCompatExt;
 
@@ -17,16 +17,12 @@ fn assert_send<T: Send>(value: T) -> T {
 
 fn server() -> Server {
     Server::builder("runtimes", "1")
-        .tool(
-            "work",
-            "",
-            |context: ToolContext, _: NoArguments| async move {
-                context.progress(Progress::new(1.0)).await;
-                // A timer of async-io, under any executor.
-                Timer::after(Duration::from_millis(10)).await;
-                "worked"
-            },
-        )
+        .tool("work", "", |context: Context, _: NoArguments| async move {
+            context.progress(Progress::new(1.0)).await;
+            // A timer of async-io, under any executor.
+            Timer::after(Duration::from_millis(10)).await;
+            "worked"
+        })
         .build()
         .expect("a server")
 }

@@ -6,13 +6,14 @@ import json
 import os
 import time
 
+import anyio
 import mcp_types as types
 from checks import check, same
 from mcp import MCPError
 
 CAPABILITIES = types.ClientCapabilities(
     elicitation=types.ElicitationCapability(form=types.FormElicitationCapability(), url=types.UrlElicitationCapability()),
-    sampling=types.SamplingCapability(),
+    sampling=types.SamplingCapability(tools=types.SamplingToolsCapability()),
     roots=types.RootsCapability(list_changed=True),
 )
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
@@ -28,10 +29,13 @@ class Attended:
     def __init__(self):
         self.asked = []
         self.action = "accept"
+        self.thinking = None
         self.roots = [{"uri": "file:///workspace", "name": "Workspace"}]
 
     async def elicit(self, _context, params):
         self.asked.append(params)
+        if self.thinking:
+            await self.thinking()
         if self.action != "accept" or params.mode == "url":
             return types.ElicitResult(action=self.action)
         known = {**ADA, "name": "Ada", "color": "blue", "context": "the sea", "ok": True}
@@ -40,6 +44,11 @@ class Attended:
 
     async def sample(self, _context, params):
         self.asked.append(params)
+        if params.tools:
+            use = types.ToolUseContent(id="use-1", name=params.tools[0].name, input={"city": "Paris"})
+            return types.CreateMessageResultWithTools(
+                role="assistant", content=[use], model="test-model", stop_reason="toolUse"
+            )
         content = params.messages[0].content
         text = (content[0] if isinstance(content, list) else content).text
         return types.CreateMessageResult(
@@ -57,6 +66,7 @@ class Attended:
         return {
             "elicitation_callback": self.elicit,
             "sampling_callback": self.sample,
+            "sampling_capabilities": CAPABILITIES.sampling,
             "list_roots_callback": self.list_roots,
         }
 
@@ -294,6 +304,22 @@ class Features:
                     same(await ask(), f"User response: action={action}")
                     attended.action = "accept"
                     attended.one()
+            with check("a call cancelled while it asks"):
+                with anyio.CancelScope() as scope:
+
+                    async def think():
+                        # Until the call has been given up, and a little longer, so that the answer is late.
+                        scope.cancel()
+                        await asyncio.sleep(QUIET)
+
+                    attended.thinking = think
+                    await ask()
+                assert scope.cancelled_caught, "the call did not wait for the answer"
+                await asyncio.sleep(2 * QUIET)
+                attended.thinking = None
+                attended.one()
+                assert "action=accept" in await ask()
+                attended.one()
             with check("20 elicitations at once"):
                 same(len(set(await asyncio.gather(*(ask() for _ in range(20))))), 1)
                 same(len(attended.asked), 20)
@@ -311,6 +337,12 @@ class Features:
             same(await self.text("test_sampling", {"prompt": "Say hello"}), "LLM response: model says: Say hello")
             params = attended.one()
             same((params.max_tokens, params.messages[0].role), (100, "user"))
+        if self.expected >= "2025-11-25":
+            with check("sampling with tools"):
+                same(await self.text("test_sampling_with_tools"), 'LLM wants: get_weather {"city":"Paris"}')
+                params = attended.one()
+                same(params.tools[0].input_schema["properties"]["city"]["type"], "string")
+                same(params.tool_choice.mode, "required")
         with check("roots"):
             for more in [[], [{"uri": "file:///elsewhere", "name": "Elsewhere"}]]:
                 attended.roots += more
@@ -321,16 +353,33 @@ class Features:
             attended.asked.clear()
         if formed:
             with check("several questions, in rounds and at once"):
-                same(await self.text("test_input_required_result_multi_round"), "Ada likes blue")
+                same(await self.text("test_two_rounds"), "Ada likes blue")
                 same(len(attended.asked), 2)
-                said = await self.text("test_input_required_result_multiple_inputs")
+                said = await self.text("test_three_questions")
                 same(said, "model says: Say hello Ada, 2 roots")
                 same(len(attended.asked), 5)
                 attended.asked.clear()
             with check("a prompt that asks"):
-                [message] = (await self.client.get_prompt("test_input_required_result_prompt")).messages
+                [message] = (await self.client.get_prompt("test_prompt_that_asks")).messages
                 same(message.content.text, "Use this context: the sea")
                 attended.one()
+
+        if not self.legacy:
+            with check("state that was tampered with is refused"):
+                await self.tampered()
+
+    async def tampered(self):
+        name = "test_input_required_result_tampered_state"
+        same(await self.text(name), "state-ok true")
+        self.attended.asked.clear()
+        first = await self.session.call_tool(name, allow_input_required=True)
+        [key] = first.input_requests
+        answers = {key: types.ElicitResult(action="accept", content={"ok": True})}
+        state = first.request_state
+        for wrong in [f"{state}-TAMPERED", state[:-1], "x", ""]:
+            again = self.session.call_tool(name, input_responses=answers, request_state=wrong)
+            await refused([types.INVALID_PARAMS], again)
+        same(text_of(await self.session.call_tool(name, input_responses=answers, request_state=state)), "state-ok true")
 
     async def changes(self):
         kinds = {
@@ -406,8 +455,12 @@ async def undeclared(client, legacy):
             ("test_list_roots", {}, "roots"),
         ]:
             if legacy:
-                result = await client.call_tool(name, arguments)
-                assert result.is_error, result
+                # These revisions do not say how a server tells: servers differ.
+                try:
+                    result = await client.call_tool(name, arguments)
+                    assert result.is_error, result
+                except MCPError:
+                    pass
             else:
                 error = await refused([-32021], client.call_tool(name, arguments))
                 assert needed in error.data["requiredCapabilities"], error.data

@@ -83,7 +83,7 @@ class Call:
         if self.legacy:
             kinds = {
                 "elicitation/create": types.ElicitResult,
-                "sampling/createMessage": types.CreateMessageResult,
+                "sampling/createMessage": types.CreateMessageResultWithTools,
                 "roots/list": types.ListRootsResult,
             }
             return {
@@ -99,10 +99,14 @@ class Call:
         return (await self.ask({key: types.ElicitRequest(params=params)}, state))[key]
 
 
-def sampling(prompt, max_tokens):
+def sampling(prompt, max_tokens, **more):
     message = types.SamplingMessage(role="user", content=text(prompt))
-    params = types.CreateMessageRequestParams(messages=[message], max_tokens=max_tokens)
+    params = types.CreateMessageRequestParams(messages=[message], max_tokens=max_tokens, **more)
     return types.CreateMessageRequest(params=params)
+
+
+def said(answer):
+    return (answer.content[0] if isinstance(answer.content, list) else answer.content).text
 
 
 class Peer:
@@ -127,9 +131,10 @@ class Peer:
             "test_elicitation": (obj(message="string"), self.elicitation),
             "test_elicitation_url": (obj(), self.elicitation_url),
             "test_sampling": (obj(prompt="string"), self.sampling),
+            "test_sampling_with_tools": (obj(), self.sampling_with_tools),
             "test_list_roots": (obj(), self.roots),
-            "test_input_required_result_multi_round": (obj(), self.multi_round),
-            "test_input_required_result_multiple_inputs": (obj(), self.multiple),
+            "test_two_rounds": (obj(), self.multi_round),
+            "test_three_questions": (obj(), self.multiple),
             "test_input_required_result_tampered_state": (obj(), self.tampered),
             "test_trigger_tool_change": (obj(), lambda call: self.toggle(call, "tool")),
             "test_trigger_prompt_change": (obj(), lambda call: self.toggle(call, "prompt")),
@@ -178,7 +183,7 @@ class Peer:
             prompt("test_prompt_with_arguments", "arg1", "arg2"),
             prompt("test_prompt_with_embedded_resource", "resourceUri"),
             prompt("test_prompt_with_image"),
-            prompt("test_input_required_result_prompt"),
+            prompt("test_prompt_that_asks"),
         ]
         if self.present["prompt"]:
             prompts.append(prompt("test_dummy_prompt"))
@@ -283,7 +288,14 @@ class Peer:
 
     async def sampling(self, call):
         answer = (await call.ask({"sample": sampling(call.arguments["prompt"], 100)}))["sample"]
-        return f"LLM response: {answer.content.text}"
+        return f"LLM response: {said(answer)}"
+
+    async def sampling_with_tools(self, call):
+        weather = types.Tool(name="get_weather", description="The weather of a city", input_schema=obj(city="string"))
+        more = {"tools": [weather], "tool_choice": types.ToolChoice(mode="required")}
+        content = (await call.ask({"sample": sampling("What is the weather in Paris?", 100, **more)}))["sample"].content
+        use = content[0] if isinstance(content, list) else content
+        return f"LLM wants: {use.name} {compact(use.input)}"
 
     async def roots(self, call):
         answer = (await call.ask({"roots": types.ListRootsRequest()}))["roots"]
@@ -309,7 +321,7 @@ class Peer:
             }
         )
         name, roots = answers["user_name"].content["name"], answers["client_roots"].roots
-        return f"{answers['greeting'].content.text} {name}, {len(roots)} roots"
+        return f"{said(answers['greeting'])} {name}, {len(roots)} roots"
 
     async def tampered(self, call):
         answer = await call.elicit("confirm", "Go on?", obj(ok="boolean"), "round 1")
@@ -385,7 +397,7 @@ class Peer:
                 content = [resource, text("Please process the embedded resource above.")]
             elif name == "test_prompt_with_image":
                 content = [types.ImageContent(data=PNG, mime_type="image/png"), text("Please analyze the image above.")]
-            elif name == "test_input_required_result_prompt":
+            elif name == "test_prompt_that_asks":
                 answer = await call.elicit("user_context", "What context?", obj(context="string"))
                 content = [text(f"Use this context: {answer.content['context']}")]
             else:

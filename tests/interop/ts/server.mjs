@@ -170,6 +170,29 @@ function elicitations(server) {
     ({ result }) => `LLM response: ${[result.content].flat()[0].text}`,
   );
   asking(
+    'test_sampling_with_tools',
+    'Lets the model of the client choose a tool',
+    {},
+    'sample',
+    () =>
+      inputRequired.createMessage({
+        messages: [user({ type: 'text', text: 'What is the weather in Paris?' })],
+        maxTokens: 100,
+        tools: [
+          {
+            name: 'get_weather',
+            description: 'The weather of a city',
+            inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+          },
+        ],
+        toolChoice: { mode: 'required' },
+      }),
+    ({ result }) => {
+      const { name, input } = [result.content].flat().find(block => block.type === 'tool_use');
+      return `LLM wants: ${name} ${JSON.stringify(input)}`;
+    },
+  );
+  asking(
     'test_list_roots',
     'Says which roots the client has',
     {},
@@ -184,7 +207,7 @@ function elicitations(server) {
       requestedSchema: { type: 'object', properties: { [property]: { type: 'string' } }, required: [property] },
     });
   server.registerTool(
-    'test_input_required_result_multi_round',
+    'test_two_rounds',
     { description: 'Asks twice, one after the other', inputSchema: z.object({}) },
     async (_args, ctx) => {
       const { mcpReq } = ctx;
@@ -207,7 +230,7 @@ function elicitations(server) {
     },
   );
   server.registerTool(
-    'test_input_required_result_multiple_inputs',
+    'test_three_questions',
     { description: 'Asks three things at once', inputSchema: z.object({}) },
     (_args, { mcpReq }) => {
       const name = acceptedContent(mcpReq.inputResponses, 'user_name')?.name;
@@ -350,7 +373,7 @@ function prompts(server) {
   server.registerPrompt('test_prompt_with_image', { description: 'An image in a message' }, () =>
     say({ type: 'image', data: PNG, mimeType: 'image/png' }, { type: 'text', text: 'Please analyze the image above.' }),
   );
-  server.registerPrompt('test_input_required_result_prompt', { description: 'Asks before it answers' }, ({ mcpReq }) => {
+  server.registerPrompt('test_prompt_that_asks', { description: 'Asks before it answers' }, ({ mcpReq }) => {
     const context = acceptedContent(mcpReq.inputResponses, 'user_context')?.context;
     if (context !== undefined) return say({ type: 'text', text: `Use this context: ${context}` });
     return inputRequired({

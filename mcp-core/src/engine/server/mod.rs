@@ -56,8 +56,8 @@ use crate::model::{ClientCapabilities, LoggingLevel, ProtocolVersion};
 ///    [`Lines`](crate::frame::Lines) makes lines of them.
 /// 3. A message that comes back borrows the bytes, not the engine: it stays usable while the engine is commanded.
 /// 4. No call copies input bytes, but for ids, progress tokens and the URIs of subscriptions. No call allocates in steady
-///    state, except through `out`, tables growing to their limits, subscriptions, ids of more than 38 bytes or with
-///    escapes, and names and URIs with escapes.
+///    state, except through `out`, tables growing to their limits, subscriptions, URIs that are matched with templates,
+///    ids of more than 38 bytes or with escapes, and names and URIs with escapes.
 /// 5. The same construction and the same calls give the same outputs, byte for byte.
 /// 6. A peer's input cannot make it panic. Memory is bounded by [`Limits`].
 ///

@@ -26,6 +26,10 @@ pub(super) fn refuse<'b, S: Sink + ?Sized>(
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most faults are all said by their code"
+)]
 fn write_fault<S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RequestId<'_>>,
@@ -57,6 +61,10 @@ fn write_fault<S: Sink + ?Sized>(
 }
 
 /// What the fault is about: something the peer named, or an argument of a prompt that it did not name.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most faults are about no name"
+)]
 fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Option<Name<'a>> {
     let named = |value: Option<RawJson<'a>>| value?.as_string().map(Name::Theirs);
     match fault {

@@ -88,6 +88,10 @@ impl ServerEngine {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "all others are served at once, or not at all"
+    )]
     fn serve<'b, S: Sink + ?Sized>(
         &mut self,
         request: &Request<'b>,
@@ -126,6 +130,10 @@ impl ServerEngine {
         Ok(Incoming::Call(call))
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what belongs to no capability is always there"
+    )]
     fn offers(&self, method: Method) -> bool {
         let offers = self.catalog.offers();
         match method {
@@ -146,6 +154,10 @@ impl ServerEngine {
     }
 
     /// What needs no handler.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is not served does not exist"
+    )]
     fn serve_at_once<'b, S: Sink + ?Sized>(
         &mut self,
         method: Method,
@@ -227,8 +239,10 @@ impl ServerEngine {
             ServedKind::Complete | ServedKind::Listen => request::complete(catalog, params)?,
         };
         let (input_responses, request_state) = match kind {
-            ServedKind::Complete => (None, None),
-            _ => request::retry(params, terms.version)?,
+            ServedKind::Complete | ServedKind::Listen => (None, None),
+            ServedKind::Tool | ServedKind::Resource | ServedKind::Prompt => {
+                request::retry(params, terms.version)?
+            }
         };
         let key = self
             .calls
@@ -271,7 +285,7 @@ impl ServerEngine {
                 Incoming::Handled
             }
             Some(Method::RootsListChanged) => self.roots_changed(),
-            _ => Incoming::Handled,
+            Some(_) | None => Incoming::Handled,
         }
     }
 

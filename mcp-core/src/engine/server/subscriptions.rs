@@ -339,4 +339,14 @@ impl Subscriptions {
             None => {}
         }
     }
+    #[cfg(test)]
+    pub(super) fn due_capacity(&self) -> usize {
+        self.due.capacity()
+    }
+
+    /// How many places there are for listeners and for watches.
+    #[cfg(test)]
+    pub(super) const fn places(&self) -> (usize, usize) {
+        (self.listeners.len(), self.watches.len())
+    }
 }

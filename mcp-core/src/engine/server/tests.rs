@@ -1,6 +1,10 @@
 //! What cannot be seen from outside: the table of calls, and that a full output changes nothing.
 
 mod batch;
+mod catalog;
+mod listen;
+mod outgoing;
+mod pages;
 mod reference;
 
 use alloc::format;
@@ -14,7 +18,7 @@ use core::mem::size_of;
 use super::*;
 use crate::engine::call::Slot;
 use crate::error::ErrorCode;
-use crate::model::{CallToolResult, ContentBlock, Implementation, Progress, Tool};
+use crate::model::{CallToolResult, ContentBlock, Decode, Implementation, Progress, Tool};
 use crate::rpc::{ErrorObject, RequestId};
 
 const SEED: u64 = 0x5eed;
@@ -486,47 +490,6 @@ fn the_seed_changes_no_output() {
     };
     assert_eq!(talk(1), talk(2));
     assert_eq!(talk(1), talk(1));
-}
-
-#[test]
-fn a_catalog_that_cannot_be_offered_is_refused() {
-    let schema = raw(r#"{"type":"object"}"#);
-    let new = |tools: &[Tool<'_>]| {
-        let server = Implementation::new("test", "1");
-        Catalog::builder(&server).tools(tools).build().map(drop)
-    };
-    let [tool, other] = [Tool::new("a", schema), Tool::new("A", schema)];
-    assert_eq!(
-        new(&[tool.clone(), other.clone()]),
-        Ok(()),
-        "names are case-sensitive (TOOL-07)"
-    );
-    assert_eq!(
-        new(&[tool.clone(), other, tool.clone()]),
-        Err(CatalogError::DuplicateTool("a".into()))
-    );
-    assert_eq!(
-        new(&[Tool::new("", schema)]),
-        Err(CatalogError::UnnamedTool)
-    );
-    for bad in [
-        "true",
-        "null",
-        "{}",
-        "[]",
-        r#"{"type":"array"}"#,
-        r#"{"Type":"object"}"#,
-    ] {
-        let refused = CatalogError::InputSchema("a".into());
-        assert_eq!(new(&[Tool::new("a", raw(bad))]), Err(refused), "{bad}");
-    }
-    for bad in ["true", "null", "[]"] {
-        let mut tool = tool.clone();
-        tool.output_schema = Some(raw(bad).into());
-        let refused = CatalogError::OutputSchema("a".into());
-        assert_eq!(new(&[tool]), Err(refused.clone()), "{bad}");
-        assert!(refused.to_string().contains("`a`"), "it names the tool");
-    }
 }
 
 /// Several engines in one process: a token answers the call it was made for, or none.

@@ -29,7 +29,7 @@ enum Command {
     ///   slow  takes its time and reports progress
     ///   fail  fails, always
     #[command(verbatim_doc_comment)]
-    Serve,
+    Serve(serve::Serve),
     /// Starts `mcp serve`, talks to it in both eras, and draws what goes over the wire
     ///
     /// The diagram is as wide as the terminal, or 100 columns if there is none.
@@ -40,7 +40,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Serve => serve::run(),
+        Command::Serve(serve) => serve.run(),
         Command::Demo(demo) => demo.run(),
     }
 }

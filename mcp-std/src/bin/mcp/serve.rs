@@ -1,15 +1,35 @@
-//! `mcp serve`: a server with a few small, honest tools.
+//! `mcp serve`: a server with a few small, honest tools, or with something of everything a server can offer.
+
+mod changes;
+mod content;
+mod library;
+mod questions;
+mod rounds;
 
 use core::fmt::Display;
+use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use async_io::Timer;
-use mcp_std::{BuildError, End, PeerFault, Progress, Server, Structured, Tool, ToolContext};
+use mcp_std::{
+    BuildError, Context, End, PeerFault, Progress, Server, ServerBuilder, Structured, Tool,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+#[derive(clap::Args)]
+pub(crate) struct Serve {
+    /// Offers something of everything, for the tests of a client: every kind of content, resources, prompts, completion,
+    /// log messages, questions to the user and the model, changes
+    #[arg(long)]
+    everything: bool,
+    /// Cuts every list into pages of N
+    #[arg(long, value_name = "N")]
+    page_size: Option<NonZeroUsize>,
+}
 
 #[derive(Deserialize, JsonSchema)]
 struct Echo {
@@ -57,41 +77,66 @@ struct Fail {
     message: Option<String>,
 }
 
-/// Serves until standard input ends.
-pub(crate) fn run() -> ExitCode {
-    let server = match server() {
-        Ok(server) => server,
-        Err(error) => {
-            say(&error);
-            return ExitCode::FAILURE;
-        }
-    };
-    if std::io::stdin().is_terminal() {
-        // Whoever types here would otherwise wait for a prompt.
-        say(
-            &"one JSON message a line on standard input, answers on standard output; end with Ctrl-D; `mcp demo` shows a \
-             session",
-        );
-    }
-    match server.run_stdio() {
-        Ok(end) => {
-            if end == End::GraceExpired {
-                say(&"input ended, and an answer was still due or unread after the grace period");
+impl Serve {
+    /// Serves until standard input ends.
+    pub(crate) fn run(&self) -> ExitCode {
+        let server = match self.server() {
+            Ok(server) => server,
+            Err(error) => {
+                say(&error);
+                return ExitCode::FAILURE;
             }
-            ExitCode::SUCCESS
+        };
+        if std::io::stdin().is_terminal() {
+            // Whoever types here would otherwise wait for a prompt.
+            say(
+                &"one JSON message a line on standard input, answers on standard output; end with Ctrl-D; `mcp demo` shows \
+                 a session",
+            );
         }
-        Err(error) => {
-            say(&error);
-            ExitCode::FAILURE
+        match server.run_stdio() {
+            Ok(end) => {
+                if end == End::GraceExpired {
+                    say(
+                        &"input ended, and an answer was still due or unread after the grace period",
+                    );
+                }
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                say(&error);
+                ExitCode::FAILURE
+            }
         }
+    }
+
+    fn server(&self) -> Result<Server, BuildError> {
+        let mut builder = Server::builder("mcp-serve", env!("CARGO_PKG_VERSION"))
+            .title("mcp serve")
+            .on_fault(report);
+        if let Some(elements) = self.page_size {
+            builder = builder.page_size(elements);
+        }
+        if !self.everything {
+            let small =
+                "Small tools to try a client with: echo, add, slow (reports progress), fail.";
+            return tools(builder.instructions(small)).build();
+        }
+        let itself = changes::Itself::default();
+        builder = builder
+            .instructions("Something of everything, to test a client with.")
+            .logging();
+        builder = content::add(tools(content::first(builder)));
+        builder = rounds::add(questions::add(library::add(builder)));
+        let server = changes::add(builder, &itself).build()?;
+        // It knows itself only to change itself: that the two keep each other is no leak, for it lives as long as this.
+        itself.get_or_init(|| server.clone());
+        Ok(server)
     }
 }
 
-fn server() -> Result<Server, BuildError> {
-    Server::builder("mcp-serve", env!("CARGO_PKG_VERSION"))
-        .title("mcp serve")
-        .instructions("Small tools to try a client with: echo, add, slow (reports progress), fail.")
-        .on_fault(report)
+fn tools(builder: ServerBuilder) -> ServerBuilder {
+    builder
         .with_tool(
             Tool::new("echo", "Says the text again", |args: Echo| async move {
                 args.text
@@ -125,10 +170,9 @@ fn server() -> Result<Server, BuildError> {
             .read_only(true)
             .open_world(false),
         )
-        .build()
 }
 
-async fn slow(context: ToolContext, args: Slow) -> Result<String, String> {
+async fn slow(context: Context, args: Slow) -> Result<String, String> {
     if args.steps > 1000 || args.delay_ms > 60_000 {
         return Err("at most 1000 steps of at most 60000 ms".to_owned());
     }

@@ -106,8 +106,10 @@ impl Talk {
                         .request(Some(call.token.key()), &InputRequest::ListRoots, out);
                 asked.expect("declared");
             } else {
-                let mut wanted = InputRequiredResult::default();
-                wanted.request_state = Some("a\u{0}\"é".into());
+                let wanted = InputRequiredResult {
+                    request_state: Some("a\u{0}\"é".into()),
+                    ..InputRequiredResult::default()
+                };
                 self.server
                     .require_input(call.token, &wanted, out)
                     .expect("modern");

@@ -1,0 +1,31 @@
+//! The same client without async.
+//!
+//! `cargo run --example client_blocking -- COMMAND [ARGUMENT…]`
+
+#![expect(clippy::print_stdout, reason = "a client's standard output is no wire")]
+
+use std::error::Error;
+
+use mcp_std::blocking::Client;
+use mcp_std::client::Command;
+use serde_json::json;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let program = words.next().ok_or("which server?")?;
+    let client = Client::stdio(Command::new(program).args(words))?;
+    let server = client.server().ok_or("no server")?;
+    if let Some(it) = &server.implementation {
+        let revision = server.version.as_str();
+        println!("{} {} speaks {revision}", it.name, it.version);
+    }
+    for tool in client.tools() {
+        let tool = tool?;
+        let about = tool.description.unwrap_or_default();
+        println!("{}: {about}", tool.name);
+    }
+    let outcome = client.call_tool("echo", &json!({"text": "hello"}))?;
+    println!("{}", outcome.text());
+    client.close();
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! What a client is to be, before it is connected.
+
+use core::fmt;
+use core::future::Future;
+use core::time::Duration;
+use std::sync::Arc;
+
+use futures_lite::{AsyncRead, AsyncWrite};
+use mcp_core::Limits;
+use mcp_core::engine::client::{ClientConfig, EraMode};
+use mcp_core::json::Json;
+use mcp_core::model::{
+    CallToolResult, CreateMessageResult, ElicitResult, Era, Implementation, LoggingLevel,
+    LoggingMessage, ProtocolVersion, Root,
+};
+use mcp_io::child::Command;
+
+use super::Client;
+use super::cache::{Cache, CacheLimits};
+use super::clock::Clock;
+use super::era::EraCache;
+use super::error::ConnectError;
+use super::handle::{Handle, Settings, Shared};
+use super::handlers::{Declined, ElicitRequest, Handlers, SamplingRequest, elicitation};
+use super::options::{Restart, Timeouts};
+use super::session::{Lane, Session};
+use crate::Server;
+
+/// Looks at the result of a tool before the caller gets it.
+#[derive(Clone)]
+pub(crate) struct CheckResult(pub(crate) Arc<Check>);
+
+type Check = dyn Fn(&str, &CallToolResult<'_>) -> Result<(), String> + Send + Sync;
+
+impl fmt::Debug for CheckResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CheckResult")
+    }
+}
+
+/// Makes a [`Client`]. Begin with [`Client::builder`].
+///
+/// What is declared to servers follows from the handlers that are set: nothing is declared that nobody is there for.
+#[must_use = "nothing happens before one of the `connect` methods"]
+pub struct ClientBuilder {
+    info: Implementation<'static>,
+    handlers: Handlers,
+    extensions: Option<Json<'static>>,
+    experimental: Option<Json<'static>>,
+    mode: EraMode,
+    eras: EraCache,
+    log_level: Option<LoggingLevel>,
+    timeouts: Timeouts,
+    restart: Restart,
+    limits: Limits,
+    cache: CacheLimits,
+    clock: Clock,
+    max_rounds: usize,
+    check_result: Option<CheckResult>,
+}
+
+impl ClientBuilder {
+    pub(super) fn new(name: String, version: String) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            handlers: Handlers::default(),
+            extensions: None,
+            experimental: None,
+            mode: EraMode::Auto,
+            eras: EraCache::new(),
+            log_level: None,
+            timeouts: Timeouts::DEFAULT,
+            restart: Restart::Never,
+            limits: Limits::DEFAULT,
+            cache: CacheLimits::DEFAULT,
+            clock: Clock::machine(),
+            max_rounds: 10,
+            check_result: None,
+        }
+    }
+
+    /// What the program is called, for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.info.title = Some(title.into().into());
+        self
+    }
+
+    /// Fills in the forms that servers ask the user to fill in. Declares `elicitation`.
+    ///
+    /// On the servers of the legacy era it runs where the connection is read: a handler that blocks its thread, as reading
+    /// from a terminal does, holds up all calls, so that belongs in `blocking::unblock` or a thread.
+    /// The user has to see who asks, and to have a way to say no (ELI-16).
+    pub fn elicitation<F>(
+        mut self,
+        handler: impl Fn(ElicitRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ElicitResult<'static>> + Send + 'static,
+    {
+        self.handlers.set_form(elicitation(handler));
+        self
+    }
+
+    /// Shows the user the pages that servers want opened. Declares `elicitation.url`, which exists since 2025-11-25.
+    ///
+    /// The page is opened only when the user has seen the whole address and agreed, never before and never for a preview
+    /// (ELI-17).
+    pub fn url_elicitation<F>(
+        mut self,
+        handler: impl Fn(ElicitRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ElicitResult<'static>> + Send + 'static,
+    {
+        self.handlers.set_url(elicitation(handler));
+        self
+    }
+
+    /// Asks a model what servers want to have asked. Declares `sampling`.
+    pub fn sampling<F>(
+        mut self,
+        handler: impl Fn(SamplingRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<CreateMessageResult<'static>, Declined>> + Send + 'static,
+    {
+        self.handlers.set_sampling(handler);
+        self
+    }
+
+    /// The handler of [`sampling`](Self::sampling) lets the model use the tools of the request. Declares `sampling.tools`.
+    pub fn sampling_tools(mut self) -> Self {
+        self.handlers.allow_tools_in_sampling();
+        self
+    }
+
+    /// The handler of [`sampling`](Self::sampling) heeds `includeContext`. Declares `sampling.context`.
+    pub fn sampling_context(mut self) -> Self {
+        self.handlers.allow_context_in_sampling();
+        self
+    }
+
+    /// The folders and files that servers may work in, each a `file://` URI. Declares `roots`, also when there are none
+    /// yet: [`Client::set_roots`] changes them.
+    pub fn roots(mut self, roots: impl IntoIterator<Item = Root<'static>>) -> Self {
+        self.handlers.set_roots(roots.into_iter().collect());
+        self
+    }
+
+    /// Is told of each log message of the server. It runs where the connection is read: what takes long in it holds up all
+    /// calls.
+    pub fn on_log(mut self, told: impl Fn(&LoggingMessage<'_>) + Send + Sync + 'static) -> Self {
+        self.handlers.log = Some(Arc::new(told));
+        self
+    }
+
+    /// From which level on a server of 2026-07-28 is asked for the log messages of each call, unless the call says
+    /// otherwise. Older ones: [`Client::set_level`].
+    pub const fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
+    /// The extensions that the program knows, with their settings, by their names: a JSON object.
+    pub fn extensions(mut self, extensions: Json<'static>) -> Self {
+        self.extensions = Some(extensions);
+        self
+    }
+
+    /// The experimental capabilities that the program has: a JSON object.
+    pub fn experimental(mut self, capabilities: Json<'static>) -> Self {
+        self.experimental = Some(capabilities);
+        self
+    }
+
+    /// Speaks this revision and no other. Default: the newest one that the server speaks, whatever its era.
+    pub fn revision(mut self, version: ProtocolVersion) -> Self {
+        self.mode = if version.era() == Era::Legacy {
+            EraMode::Legacy(version)
+        } else {
+            EraMode::Modern(version)
+        };
+        self
+    }
+
+    /// Where it is remembered of which era a program is, so that it is not asked again. Default: nowhere but in this
+    /// client, for its restarts.
+    pub fn era_cache(mut self, eras: &EraCache) -> Self {
+        self.eras = eras.clone();
+        self
+    }
+
+    /// How long things may take.
+    pub const fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// How long it may take to connect. Default: 60 seconds.
+    pub const fn connect_timeout(mut self, time: Duration) -> Self {
+        self.timeouts.connect = time;
+        self
+    }
+
+    /// How long a call may be silent. Default: 60 seconds.
+    pub const fn request_timeout(mut self, time: Duration) -> Self {
+        self.timeouts.request = time;
+        self
+    }
+
+    /// Whether a server that ended is started again.
+    pub const fn restart(mut self, restart: Restart) -> Self {
+        self.restart = restart;
+        self
+    }
+
+    /// The bounds of the connection.
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How much of what servers allow to be cached is cached. [`CacheLimits::OFF`]: nothing.
+    pub const fn cache(mut self, limits: CacheLimits) -> Self {
+        self.cache = limits;
+        self
+    }
+
+    /// The clock that says when what is cached is stale.
+    pub fn clock(mut self, clock: &Clock) -> Self {
+        self.clock = clock.clone();
+        self
+    }
+
+    /// How often a server of 2026-07-28 may ask for input before a call is done. Default: 10.
+    pub const fn max_rounds(mut self, rounds: usize) -> Self {
+        self.max_rounds = rounds;
+        self
+    }
+
+    /// Looks at the result of each tool, named first, before the caller gets it; an `Err` becomes
+    /// [`CallError::Schema`](super::CallError::Schema).
+    pub fn check_results(
+        mut self,
+        check: impl Fn(&str, &CallToolResult<'_>) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.check_result = Some(CheckResult(Arc::new(check)));
+        self
+    }
+
+    /// Starts a program and connects to its standard input and output.
+    ///
+    /// Dropping the future ends the program.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, ends, says nothing, or speaks nothing that this client speaks.
+    pub async fn connect_stdio(self, command: Command) -> Result<Client, ConnectError> {
+        self.open(Lane::Child(command)).await
+    }
+
+    /// Connects to a server on any pair of byte streams, with one message on each line.
+    ///
+    /// # Errors
+    ///
+    /// The stream fails or ends, or the server says nothing, or speaks nothing that this client speaks.
+    pub async fn connect(
+        self,
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+    ) -> Result<Client, ConnectError> {
+        self.open(Lane::Streams(Some((Box::pin(reader), Box::pin(writer)))))
+            .await
+    }
+
+    /// Connects to a server in this process: what one says is what the other hears, with no stream between them. The
+    /// server's handlers run in the connection's task.
+    ///
+    /// # Errors
+    ///
+    /// The server speaks nothing that this client was told to speak.
+    pub async fn connect_in_process(self, server: &Server) -> Result<Client, ConnectError> {
+        self.open(Lane::Server(server.clone())).await
+    }
+
+    async fn open(self, lane: Lane) -> Result<Client, ConnectError> {
+        let mut config = ClientConfig::new(self.info);
+        config.capabilities = self.handlers.capabilities();
+        config.extensions = self.extensions;
+        config.experimental = self.experimental;
+        config.mode = self.mode;
+        config.connect_timeout = self.timeouts.connect;
+        config.probe_timeout = self.timeouts.probe;
+        config.request_timeout = self.timeouts.request;
+        config.max_total = self.timeouts.max_total;
+        let shared = Arc::new(Shared::new(
+            self.handlers,
+            Cache::new(self.cache, self.clock),
+            self.timeouts,
+            Settings {
+                max_rounds: self.max_rounds,
+                log_level: self.log_level,
+                check_result: self.check_result,
+                restarts: matches!(lane, Lane::Child(_)) && self.restart != Restart::Never,
+            },
+        ));
+        let (handle, ends) = Handle::new(shared.clone());
+        let session = Session::new(
+            lane,
+            config,
+            self.limits,
+            self.restart,
+            self.eras,
+            shared,
+            ends,
+        );
+        smol::spawn(session.run()).detach();
+        handle.connected().await?;
+        Ok(Client { handle })
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientBuilder")
+            .field("info", &self.info)
+            .field("capabilities", &self.handlers.capabilities())
+            .field("mode", &self.mode)
+            .field("timeouts", &self.timeouts)
+            .field("restart", &self.restart)
+            .finish_non_exhaustive()
+    }
+}

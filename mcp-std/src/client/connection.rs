@@ -1,0 +1,644 @@
+//! One connection: the engine on its stream, the calls that wait, and the handlers that answer the server.
+
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_lite::Stream;
+use mcp_core::binding::StdioClient;
+use mcp_core::engine::RequestKey;
+use mcp_core::engine::client::{
+    CallError as EngineError, CallOptions, ClientConfig, ClientEngine, Event, Incoming,
+    Outcome as EngineOutcome, ReplyToken, ServerRequest, ServerRequestKind,
+};
+use mcp_core::frame::Lines;
+use mcp_core::json::{Json, RawJson};
+use mcp_core::model::{DecodeError, Era, InputRequest, InputResponse, ProtocolVersion};
+use mcp_core::rpc::ErrorObject;
+use mcp_core::{ErrorCode, Limits};
+use mcp_io::{End, Error, Protocol, Tasks, Wants};
+
+use super::clock::{engine_now, machine_instant};
+use super::error::{
+    CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported,
+};
+use super::handle::{Call, Control, Ends, Progressing, Shared};
+use super::handlers::Refusal;
+use super::reply::{Outcome, Slot};
+use super::subscribing::Listening;
+use super::subscription::Channel;
+use crate::entropy;
+use crate::panic::contain;
+
+type Handling = dyn Future<Output = Result<InputResponse<'static>, Refusal>> + Send;
+
+/// Drives the engine with what clients want and what the server says.
+///
+/// ```text
+///  clients --calls, control--> poll ----> engine ----> out
+///  clients <--slots, channels-- handle <-- engine <--- input
+///                                 \--> handlers --poll--> engine ---> out
+/// ```
+pub(crate) struct ClientConnection<'s> {
+    pub(super) stdio: StdioClient,
+    pub(super) shared: &'s Shared,
+    ends: &'s mut Ends,
+    /// By the place the engine gave them.
+    asked: Vec<Option<(RequestKey, Purpose)>>,
+    running: Tasks<Handling, ReplyToken>,
+    /// Those that are to be, on any connection.
+    pub(super) channels: &'s mut Vec<Arc<Channel>>,
+    /// Those that are, on this one.
+    pub(super) listening: Vec<Listening>,
+    phase: Phase,
+    /// When something last came.
+    heard: Instant,
+    /// The server is being asked whether it is there.
+    probe: Option<RequestKey>,
+    /// Of the task that drives this.
+    waker: Option<Waker>,
+    /// `server/discover` was on its way when the stream ended.
+    probing: bool,
+    version: Option<ProtocolVersion>,
+}
+
+enum Phase {
+    New,
+    Connecting,
+    Ready,
+    /// There is no connection, and there will be none.
+    Failed(Option<ConnectError>),
+    /// The stream is to end, or has ended.
+    Ended(Option<ClosedReason>),
+}
+
+/// What a request is for.
+pub(super) enum Purpose {
+    Call {
+        method: &'static str,
+        slot: Arc<Slot>,
+        on_progress: Progressing,
+        timeout: Duration,
+        total: Duration,
+    },
+    /// `subscriptions/listen`
+    Listen(Arc<Channel>),
+    /// `resources/subscribe`, for a subscription of the legacy era.
+    Subscribe(Arc<Channel>, String),
+    /// Whether the server is there.
+    Probe,
+    /// Nobody waits for the answer.
+    Nothing,
+}
+
+impl<'s> ClientConnection<'s> {
+    pub(crate) fn new(
+        config: ClientConfig,
+        limits: Limits,
+        shared: &'s Shared,
+        ends: &'s mut Ends,
+        channels: &'s mut Vec<Arc<Channel>>,
+    ) -> Self {
+        let engine = ClientEngine::new(config, limits, entropy::seed());
+        Self {
+            stdio: StdioClient::new(engine),
+            shared,
+            ends,
+            asked: Vec::new(),
+            running: Tasks::new(),
+            channels,
+            listening: Vec::new(),
+            phase: Phase::New,
+            heard: Instant::now(),
+            probe: None,
+            waker: None,
+            probing: false,
+            version: None,
+        }
+    }
+
+    /// The revision that was spoken.
+    pub(crate) const fn version(&self) -> Option<ProtocolVersion> {
+        self.version
+    }
+
+    /// Why it ended.
+    pub(crate) fn reason(&mut self, end: Result<End, Error>) -> ClosedReason {
+        let known = match &mut self.phase {
+            Phase::Ended(reason) => reason.take(),
+            Phase::New | Phase::Connecting | Phase::Ready | Phase::Failed(_) => None,
+        };
+        match (known, end) {
+            (Some(reason), _) => reason,
+            (None, Err(error)) => ClosedReason::Transport(error),
+            (None, Ok(_)) => ClosedReason::Server,
+        }
+    }
+
+    /// Fails what waits for an answer. What the ladder of the handshake came to, if there was no connection; and whether the
+    /// server was being asked for the newest revision.
+    pub(crate) fn lost(&mut self, closed: &Closed) -> Option<(Option<ConnectError>, bool)> {
+        self.stdio.engine_mut().lost();
+        self.take_events();
+        for (_, purpose) in self.asked.drain(..).flatten() {
+            if let Purpose::Call { slot, .. } = purpose {
+                slot.answer(Err(CallError::Closed(closed.clone())));
+            }
+        }
+        if self.version.is_some() {
+            return None;
+        }
+        let failure = match &mut self.phase {
+            Phase::Failed(error) => error.take(),
+            Phase::New | Phase::Connecting | Phase::Ready | Phase::Ended(_) => None,
+        };
+        Some((failure, self.probing))
+    }
+
+    /// Whether one more request may be sent.
+    fn has_room(&self) -> bool {
+        let engine = self.stdio.engine();
+        engine.pending() < engine.limits().max_pending
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Failed(_) | Phase::Ended(_))
+    }
+
+    fn end(&mut self, reason: Option<ClosedReason>) {
+        if !self.is_over() {
+            self.phase = Phase::Ended(reason);
+        }
+        // What ends it may have come while the driver was not polling this.
+        if let Some(waker) = &self.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Sends a request that is not a client's.
+    pub(super) fn ask(
+        &mut self,
+        method: &str,
+        params: RawJson<'_>,
+        purpose: Purpose,
+        out: &mut Vec<u8>,
+    ) -> Result<RequestKey, EngineError> {
+        let options = CallOptions::default();
+        self.send(method, params, &options, purpose, out)
+    }
+
+    fn send(
+        &mut self,
+        method: &str,
+        params: RawJson<'_>,
+        options: &CallOptions<'_>,
+        purpose: Purpose,
+        out: &mut Vec<u8>,
+    ) -> Result<RequestKey, EngineError> {
+        let engine = self.stdio.engine_mut();
+        let key = engine.call(engine_now(), method, &params, options, &mut Lines::new(out))?;
+        let index = key.index();
+        if self.asked.len() <= index {
+            self.asked.resize_with(index + 1, || None);
+        }
+        self.asked[index] = Some((key, purpose));
+        Ok(key)
+    }
+
+    /// What the request was for; `None` if it is over.
+    fn take_purpose(&mut self, key: RequestKey) -> Option<Purpose> {
+        let place = self.asked.get_mut(key.index())?;
+        let (_, purpose) = place.take_if(|(asked, _)| *asked == key)?;
+        Some(purpose)
+    }
+
+    /// Sends a client's call.
+    fn start(&mut self, call: Call, out: &mut Vec<u8>) {
+        let Call {
+            method,
+            params,
+            input,
+            options: wishes,
+            slot,
+        } = call;
+        if !slot.is_wanted() {
+            return;
+        }
+        let mut options = CallOptions::default();
+        options.timeout = wishes.timeout;
+        options.max_total = wishes.max_total;
+        options.progress = wishes.on_progress.0.is_some();
+        options.log_level = wishes.log_level;
+        options.meta = wishes.meta.as_ref().map(Json::raw);
+        options.input_responses = input.responses.as_ref().map(Json::raw);
+        options.request_state = input.state.as_ref().map(Json::raw);
+        let config = self.stdio.engine().config();
+        let purpose = Purpose::Call {
+            method,
+            slot: slot.clone(),
+            on_progress: wishes.on_progress,
+            timeout: wishes.timeout.unwrap_or(config.request_timeout),
+            total: wishes.max_total.unwrap_or(config.max_total),
+        };
+        match self.send(method, params.raw(), &options, purpose, out) {
+            Ok(key) => {
+                if !slot.sent(key) {
+                    self.cancel(key, out);
+                }
+            }
+            Err(error) => slot.answer(Err(refused(error))),
+        }
+    }
+
+    /// Tells the server that nobody waits for the answer.
+    pub(super) fn cancel(&mut self, key: RequestKey, out: &mut Vec<u8>) {
+        // Stale: the answer was on its way.
+        let _ = self
+            .stdio
+            .engine_mut()
+            .cancel(key, None, &mut Lines::new(out));
+        self.take_purpose(key);
+    }
+
+    fn control(&mut self, control: Control, out: &mut Vec<u8>) {
+        match control {
+            Control::Abandon(slot) => {
+                if let Some(key) = slot.abandoned() {
+                    self.cancel(key, out);
+                }
+            }
+            Control::Subscribe(channel) => {
+                self.channels.push(channel.clone());
+                self.listen(channel, out);
+            }
+            Control::Unsubscribe(channel) => {
+                self.channels.retain(|known| !Arc::ptr_eq(known, &channel));
+                self.unlisten(&channel, out);
+            }
+            Control::RootsChanged => {
+                // A `Vec` is never full.
+                let _ = self.stdio.engine_mut().roots_changed(&mut Lines::new(out));
+            }
+        }
+    }
+
+    fn handle(&mut self, incoming: Incoming<'_>, out: &mut Vec<u8>) {
+        match incoming {
+            Incoming::Connected => self.connected(out),
+            Incoming::ConnectFailed(error) => self.failed(error),
+            Incoming::Answer { key, outcome, .. } => self.answered(key, outcome, out),
+            Incoming::Progress { key, progress, .. } => {
+                if let Some(Some((asked, Purpose::Call { on_progress, .. }))) =
+                    self.asked.get(key.index())
+                    && *asked == key
+                    && let Some(told) = &on_progress.0
+                {
+                    // The server chooses when this runs: a panic in it is not to end the connection.
+                    let _ = contain(|| told(&progress));
+                }
+            }
+            Incoming::Request(request) => self.asked_by_server(request, out),
+            Incoming::Cancelled(key) => {
+                if let Some((future, _)) = self.running.remove(key.index()) {
+                    let _ = contain(|| drop(future));
+                }
+            }
+            Incoming::Notification(notification) => self.notified(&notification),
+            Incoming::Batch(mut batch) => loop {
+                let engine = self.stdio.engine_mut();
+                let next = engine.next_in_batch(engine_now(), &mut batch, &mut Lines::new(out));
+                let Some(incoming) = next else { break };
+                self.handle(incoming, out);
+            },
+            Incoming::Complaint(error) => {
+                tracing::debug!(
+                    code = error.code.value(),
+                    "the server could not read a message of ours"
+                );
+            }
+            Incoming::Rejected(fault) => tracing::debug!(%fault, "the server broke a rule"),
+            Incoming::Late => tracing::debug!("an answer that nobody waits for any more"),
+            // A `Vec` is never full.
+            Incoming::Handled | Incoming::Blocked | _ => {}
+        }
+    }
+
+    fn connected(&mut self, out: &mut Vec<u8>) {
+        let Some(server) = self.stdio.engine().server().cloned() else {
+            return;
+        };
+        self.phase = Phase::Ready;
+        self.version = Some(server.version);
+        tracing::info!(
+            revision = server.version.as_str(),
+            era = ?server.era(),
+            "connected"
+        );
+        // Whatever changed while there was no connection was not told (SUB-18).
+        self.shared.cache.clear();
+        self.shared.connected(server);
+        for channel in self.channels.clone() {
+            self.listen(channel, out);
+        }
+        if let Some(waker) = &self.waker {
+            // Calls may be waiting.
+            waker.wake_by_ref();
+        }
+    }
+
+    fn failed(&mut self, error: mcp_core::engine::client::ConnectError) {
+        // The stream ended: the session knows more about that.
+        if let mcp_core::engine::client::ConnectError::Closed { method, .. } = error {
+            self.probing = method == "server/discover";
+            return;
+        }
+        if !self.is_over() {
+            self.phase = Phase::Failed(Some(ConnectError::Handshake(error)));
+        }
+    }
+
+    fn answered(&mut self, key: RequestKey, outcome: EngineOutcome<'_>, out: &mut Vec<u8>) {
+        if self.probe == Some(key) {
+            self.probe = None;
+        }
+        match self.take_purpose(key) {
+            Some(Purpose::Call { method, slot, .. }) => slot.answer(match outcome {
+                EngineOutcome::Complete(result) => Ok(Outcome::Complete(owned(result))),
+                EngineOutcome::InputRequired(result) => Ok(Outcome::InputRequired(owned(result))),
+                EngineOutcome::Error(error) => Err(CallError::Protocol(ErrorAnswer::new(&error))),
+                EngineOutcome::Invalid(fault) => Err(CallError::Answer {
+                    method,
+                    fault: fault.to_string(),
+                }),
+                EngineOutcome::Ended | _ => Err(CallError::Answer {
+                    method,
+                    fault: "the server ended it".to_owned(),
+                }),
+            }),
+            Some(Purpose::Listen(channel)) => self.listen_ended(&channel, &outcome),
+            Some(Purpose::Subscribe(channel, uri)) => {
+                let honoured = matches!(outcome, EngineOutcome::Complete(_));
+                self.subscribed(&channel, honoured.then_some(uri), out);
+            }
+            Some(Purpose::Probe | Purpose::Nothing) | None => {}
+        }
+    }
+
+    /// Asks a handler what the server asks.
+    fn asked_by_server(&mut self, request: ServerRequest<'_>, out: &mut Vec<u8>) {
+        let ServerRequest {
+            token,
+            kind,
+            params,
+            ..
+        } = request;
+        let question: Result<_, DecodeError> = InputRequest::of(method_of(kind).into(), params);
+        let question = match question {
+            Ok(question) => question.into_owned(),
+            Err(error) => {
+                self.answer(token, Err(Refusal::Invalid(error.to_string())), out);
+                return;
+            }
+        };
+        let server = self.stdio.engine().server();
+        let server = server.and_then(|server| server.implementation.clone());
+        // Making the future runs the program's code as well.
+        let doing = contain(|| self.shared.handlers.answer(question, server));
+        let Ok(doing) = doing else {
+            let panicked = super::handlers::Declined::failed("the handler panicked");
+            self.answer(token, Err(Refusal::Declined(panicked)), out);
+            return;
+        };
+        let index = token.key().index();
+        if let Poll::Ready((token, done)) = self.running.start(index, doing, token) {
+            self.answer(token, done, out);
+        }
+    }
+
+    /// Answers the server.
+    fn answer(
+        &mut self,
+        token: ReplyToken,
+        done: Result<InputResponse<'static>, Refusal>,
+        out: &mut Vec<u8>,
+    ) {
+        /// What the examples of the specification have for a user who says no (SMP-07).
+        const DECLINED: ErrorCode = ErrorCode::new(-1);
+        let refusal = match done {
+            Ok(response) => {
+                let engine = self.stdio.engine_mut();
+                // Stale: the server has taken its question back.
+                let _ = engine.reply(token, &response, &mut Lines::new(out));
+                return;
+            }
+            Err(refusal) => refusal,
+        };
+        let (code, message) = match &refusal {
+            Refusal::Unsupported => (ErrorCode::METHOD_NOT_FOUND, "Method not found"),
+            Refusal::Invalid(fault) => (ErrorCode::INVALID_PARAMS, &**fault),
+            Refusal::Declined(declined) if declined.by_user => (DECLINED, &*declined.reason),
+            Refusal::Declined(declined) => (ErrorCode::INTERNAL_ERROR, &*declined.reason),
+        };
+        let error = ErrorObject::new(code, message);
+        let engine = self.stdio.engine_mut();
+        let _ = engine.fail(token, &error, &mut Lines::new(out));
+    }
+
+    /// What happened other than by a message.
+    fn take_events(&mut self) {
+        while let Some(event) = self.stdio.engine_mut().poll_event() {
+            match event {
+                Event::ConnectFailed(error) => self.failed(error),
+                Event::TimedOut { key, total, .. } => self.timed_out(key, total),
+                // Of a connection that is lost: all of them are failed together.
+                Event::Closed(_) | Event::Connected | _ => {}
+            }
+        }
+    }
+
+    fn timed_out(&mut self, key: RequestKey, total: bool) {
+        if self.probe == Some(key) {
+            let silence = self.shared.timeouts.idle.unwrap_or_default();
+            tracing::info!(?silence, "the server does not answer");
+            self.end(Some(ClosedReason::Silent(silence)));
+        }
+        match self.take_purpose(key) {
+            Some(Purpose::Call {
+                method,
+                slot,
+                timeout,
+                total: most,
+                ..
+            }) => {
+                tracing::debug!(method, total, "a call timed out");
+                slot.answer(Err(CallError::Timeout(if total {
+                    Timeout::Total(most)
+                } else {
+                    Timeout::Request(timeout)
+                })));
+            }
+            Some(Purpose::Subscribe(channel, _)) => {
+                self.subscribed(&channel, None, &mut Vec::new());
+            }
+            Some(Purpose::Listen(_) | Purpose::Probe | Purpose::Nothing) | None => {}
+        }
+    }
+
+    fn take(
+        &mut self,
+        consumed: usize,
+        incoming: Option<Incoming<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let nothing = consumed == 0 && incoming.is_none();
+        if let Some(incoming) = incoming {
+            self.heard = Instant::now();
+            self.handle(incoming, out);
+        }
+        (!nothing).then_some(consumed)
+    }
+
+    /// When the server has been silent for too long.
+    fn silent_at(&self) -> Option<Instant> {
+        let ready = matches!(self.phase, Phase::Ready) && self.probe.is_none();
+        let idle = self.shared.timeouts.idle.filter(|_| ready)?;
+        self.heard.checked_add(idle)
+    }
+
+    fn probe(&mut self, out: &mut Vec<u8>) {
+        let modern = self.version.map(ProtocolVersion::era) == Some(Era::Modern);
+        let method = if modern { "server/discover" } else { "ping" };
+        let params = Json::EMPTY_OBJECT;
+        match self.ask(method, params.raw(), Purpose::Probe, out) {
+            Ok(key) => self.probe = Some(key),
+            // As many calls wait as may: they will say whether the server is there.
+            Err(_) => self.heard = Instant::now(),
+        }
+    }
+}
+
+/// The method of a question of the server's.
+const fn method_of(kind: ServerRequestKind) -> &'static str {
+    match kind {
+        ServerRequestKind::ListRoots => "roots/list",
+        ServerRequestKind::CreateMessage => "sampling/createMessage",
+        ServerRequestKind::Elicit => "elicitation/create",
+        // Passed on by the engine only if it is known, and not known here: no handler is either.
+        _ => "",
+    }
+}
+
+/// Why the engine did not send a call.
+fn refused(error: EngineError) -> CallError {
+    match error {
+        EngineError::NotInVersion(version) => {
+            CallError::Unsupported(Unsupported::Revision(version))
+        }
+        EngineError::NotOffered(name) => CallError::Unsupported(Unsupported::Capability(name)),
+        // Calls are sent while there is a connection and a place for them, and a `Vec` is never full.
+        EngineError::Params
+        | EngineError::NotConnected
+        | EngineError::Closed
+        | EngineError::Full
+        | EngineError::Busy { .. }
+        | _ => CallError::Arguments(error.to_string()),
+    }
+}
+
+fn owned(value: RawJson<'_>) -> Json<'static> {
+    Json::from(value).into_owned()
+}
+
+impl Protocol for ClientConnection<'_> {
+    fn window(&self) -> usize {
+        self.stdio.window()
+    }
+
+    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let step = self.stdio.receive(engine_now(), input, out);
+        self.take(step.consumed, step.incoming, out)
+    }
+
+    fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let step = self.stdio.finish(engine_now(), rest, out);
+        let taken = self.take(step.consumed, step.incoming, out);
+        if taken.is_none() {
+            // Everything has been heard: nothing will be answered any more.
+            self.end(None);
+        }
+        taken
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
+        match &mut self.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        if matches!(self.phase, Phase::New) {
+            self.phase = Phase::Connecting;
+            let engine = self.stdio.engine_mut();
+            // A `Vec` is never full.
+            let _ = engine.connect(engine_now(), &mut Lines::new(out));
+        }
+        if !self.is_over() && self.ends.closing.as_mut().poll_next(cx).is_ready() {
+            self.end(Some(ClosedReason::Us));
+        }
+        let full = out.len() + room;
+        while matches!(self.phase, Phase::Ready) && out.len() < full {
+            if let Poll::Ready(Some(control)) = self.ends.control.as_mut().poll_next(cx) {
+                self.control(control, out);
+            } else if let Poll::Ready((token, done)) = self.running.poll_next(cx) {
+                self.answer(token, done, out);
+            } else if self.has_room()
+                && let Poll::Ready(Some(call)) = self.ends.calls.as_mut().poll_next(cx)
+            {
+                self.start(call, out);
+            } else {
+                break;
+            }
+        }
+        self.take_events();
+        if self.is_over() || self.stdio.engine().pending() == 0 && self.running.is_empty() {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let engine = self.stdio.engine().poll_timeout().map(machine_instant);
+        match (engine, self.silent_at()) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
+        let engine = self.stdio.engine_mut();
+        // A `Vec` is never full.
+        let _ = engine.handle_timeout(engine_now(), &mut Lines::new(out));
+        self.take_events();
+        if self.silent_at().is_some_and(|at| at <= now) {
+            self.probe(out);
+        }
+    }
+
+    fn wants(&self) -> Wants {
+        match &self.phase {
+            // What was said to the server is still to reach it, such as a cancellation.
+            Phase::Ended(Some(ClosedReason::Us)) => Wants::Flush,
+            Phase::Ended(_) | Phase::Failed(_) => Wants::Stop,
+            Phase::New | Phase::Connecting | Phase::Ready => Wants::More,
+        }
+    }
+}
+
+impl Drop for ClientConnection<'_> {
+    fn drop(&mut self) {
+        for index in 0..self.running.places() {
+            if let Some((future, _)) = self.running.remove(index) {
+                let _ = contain(|| drop(future));
+            }
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What can go wrong, sorted by who can do something about it.
+
+use core::fmt;
+use core::time::Duration;
+use std::sync::{Arc, OnceLock};
+
+use mcp_core::ErrorCode;
+use mcp_core::engine::client::{ConnectError as HandshakeError, RemoteError};
+use mcp_core::json::Json;
+use mcp_core::model::{CallToolResult, ContentBlock, DecodeError, ProtocolVersion};
+use mcp_io::child::{Exit, SpawnError};
+
+use super::pager::PagingFault;
+
+/// A call did not bring what it was to bring.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server refused the call, with a JSON-RPC error. The connection goes on.
+    Protocol(ErrorAnswer),
+    /// The tool ran and failed: its result says `isError`. Only [`ToolOutcome::ok`](super::ToolOutcome::ok) makes an error
+    /// of that, since it is the model that is to read it.
+    Tool(Box<CallToolResult<'static>>),
+    /// No answer in time. The server was told that nobody waits any more.
+    Timeout(Timeout),
+    /// [`Canceller::cancel`](super::Canceller::cancel) was called. The server was told.
+    Cancelled,
+    /// The connection is gone, and the call with it: the server may have done its work or not.
+    Closed(Closed),
+    /// The answer is not what the method's answer is to be.
+    #[non_exhaustive]
+    Decode {
+        /// The method that was called.
+        method: &'static str,
+        /// What is wrong.
+        error: DecodeError,
+    },
+    /// The answer breaks the protocol itself: `result` beside `error`, a `resultType` nobody has heard of (RES-03), input
+    /// required where none may be.
+    #[non_exhaustive]
+    Answer {
+        /// The method that was called.
+        method: &'static str,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The call was not made: the server did not declare what it needs, or its revision does not have it.
+    Unsupported(Unsupported),
+    /// The call was not made: the arguments are not a JSON object, or cannot be written as JSON.
+    Arguments(String),
+    /// The server asked for input again and again (MRTR-20).
+    #[non_exhaustive]
+    TooManyRounds {
+        /// So many times it was answered.
+        limit: usize,
+    },
+    /// The server needs something that this client's user, or its program, does not give.
+    #[non_exhaustive]
+    Declined {
+        /// The method of what was asked for, such as `sampling/createMessage`.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+    /// A list that cannot be read to its end.
+    Paging(PagingFault),
+    /// The result does not fit the tool's output schema.
+    Schema(String),
+}
+
+/// A JSON-RPC error that a server answered with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ErrorAnswer {
+    /// The code.
+    pub code: ErrorCode,
+    /// One sentence, the server's. Not to be trusted.
+    pub message: String,
+    /// More, if there is more.
+    pub data: Option<Json<'static>>,
+}
+
+impl ErrorAnswer {
+    pub(super) fn new(error: &RemoteError<'_>) -> Self {
+        Self {
+            code: error.code,
+            message: error.message.decode().into_owned(),
+            data: error.data.map(|data| Json::from(data).into_owned()),
+        }
+    }
+
+    /// What was not sent, since the engine knows how it would be answered.
+    pub(super) fn own(error: &impl fmt::Display) -> Self {
+        Self {
+            code: ErrorCode::METHOD_NOT_FOUND,
+            message: error.to_string(),
+            data: None,
+        }
+    }
+
+    /// Whether it says that a resource does not exist, in the way of any revision; beside `resources/read` the second code
+    /// says other things too (ERR-06).
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        const LEGACY: ErrorCode = ErrorCode::new(-32002);
+        self.code == LEGACY || self.code == ErrorCode::INVALID_PARAMS
+    }
+}
+
+/// Which time was over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Timeout {
+    /// Nothing came for so long: no answer, no progress.
+    Request(Duration),
+    /// Progress came, but no answer for so long altogether.
+    Total(Duration),
+}
+
+/// Why there is no connection any more. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Closed(pub(super) Arc<Ending>);
+
+#[derive(Debug)]
+pub(super) struct Ending {
+    pub(super) reason: ClosedReason,
+    pub(super) exit: OnceLock<Exit>,
+    pub(super) stderr: String,
+}
+
+/// What ended a connection.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClosedReason {
+    /// This side: [`Client::close`](super::Client::close), or the last client was dropped.
+    Us,
+    /// The server: its process ended, or it closed the stream.
+    Server,
+    /// The stream failed.
+    Transport(mcp_io::Error),
+    /// The server was silent for the idle time, and did not answer when asked.
+    Silent(Duration),
+    /// No connection could be made after the last one had ended.
+    Connect(ConnectError),
+}
+
+impl Closed {
+    pub(super) fn new(reason: ClosedReason) -> Self {
+        Self(Arc::new(Ending {
+            reason,
+            exit: OnceLock::new(),
+            stderr: String::new(),
+        }))
+    }
+
+    pub(super) fn with_child(reason: ClosedReason, exit: Option<Exit>, stderr: String) -> Self {
+        Self(Arc::new(Ending {
+            reason,
+            exit: exit.map(OnceLock::from).unwrap_or_default(),
+            stderr,
+        }))
+    }
+
+    /// How the process ended is known now.
+    pub(super) fn exited(&self, exit: Exit) {
+        // Known already: nothing new.
+        let _ = self.0.exit.set(exit);
+    }
+
+    /// What ended it.
+    #[must_use]
+    pub fn reason(&self) -> &ClosedReason {
+        &self.0.reason
+    }
+
+    /// How the process ended, if the server is a child process of ours and has ended.
+    #[must_use]
+    pub fn exit(&self) -> Option<Exit> {
+        self.0.exit.get().copied()
+    }
+
+    /// The last that the process wrote to standard error. Empty if that was not captured.
+    #[must_use]
+    pub fn stderr(&self) -> &str {
+        &self.0.stderr
+    }
+}
+
+/// No connection came about.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The program cannot be started.
+    Spawn(SpawnError),
+    /// The connection ended before the server had said who it is.
+    Closed(Closed),
+    /// The two did not come to terms: no revision in common, a refusal, no answer in time, or none that is one.
+    Handshake(HandshakeError),
+}
+
+/// What this needs is not there, as far as the server declared.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Unsupported {
+    /// The revision that is spoken does not have it.
+    Revision(ProtocolVersion),
+    /// The server did not declare this capability.
+    Capability(&'static str),
+    /// This client did not declare it: no roots were set before it was connected.
+    Roots,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Protocol(answer) => answer.fmt(f),
+            Self::Tool(result) => {
+                f.write_str("the tool failed")?;
+                let text = result.content.iter().find_map(|block| {
+                    if let ContentBlock::Text(text) = block {
+                        Some(&text.text)
+                    } else {
+                        None
+                    }
+                });
+                text.map_or(Ok(()), |text| write!(f, ": {text}"))
+            }
+            Self::Timeout(timeout) => timeout.fmt(f),
+            Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::Closed(closed) => closed.fmt(f),
+            Self::Decode { method, error } => {
+                write!(
+                    f,
+                    "the answer to `{method}` is not as the protocol has it: {error}"
+                )
+            }
+            Self::Answer { method, fault } => {
+                write!(f, "the answer to `{method}` breaks the protocol: {fault}")
+            }
+            Self::Unsupported(what) => write!(f, "not sent: {what}"),
+            Self::Arguments(fault) => write!(f, "not sent: {fault}"),
+            Self::TooManyRounds { limit } => write!(
+                f,
+                "the server asked for input {limit} times without an end; raise `ClientBuilder::max_rounds` if it may"
+            ),
+            Self::Declined { what, reason } => {
+                write!(f, "the server needs `{what}`, which was declined: {reason}")
+            }
+            Self::Paging(fault) => fault.fmt(f),
+            Self::Schema(fault) => {
+                write!(
+                    f,
+                    "the result does not fit the tool's output schema: {fault}"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Closed(closed) => closed.source(),
+            Self::Decode { error, .. } => Some(error),
+            Self::Protocol(_)
+            | Self::Tool(_)
+            | Self::Timeout(_)
+            | Self::Cancelled
+            | Self::Answer { .. }
+            | Self::Unsupported(_)
+            | Self::Arguments(_)
+            | Self::TooManyRounds { .. }
+            | Self::Declined { .. }
+            | Self::Paging(_)
+            | Self::Schema(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for ErrorAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the server refused: {} ({})",
+            self.message,
+            self.code.value()
+        )
+    }
+}
+
+impl core::error::Error for ErrorAnswer {}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Revision(version) => write!(
+                f,
+                "revision {}, which the server speaks, does not have it",
+                version.as_str()
+            ),
+            Self::Capability(name) => write!(f, "the server does not offer `{name}`"),
+            Self::Roots => f.write_str(
+                "servers were not told of roots; set them with `ClientBuilder::roots` before connecting",
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Timeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(time) => write!(
+                f,
+                "no answer within {time:?}; `CallOptions::timeout` allows more"
+            ),
+            Self::Total(time) => write!(
+                f,
+                "progress, but no answer within {time:?}; `CallOptions::max_total` allows more"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason() {
+            ClosedReason::Us => f.write_str("the connection was closed on this side")?,
+            ClosedReason::Server if self.exit().is_some() => {
+                f.write_str("the server's process ended")?
+            }
+            ClosedReason::Server => f.write_str("the server closed the connection")?,
+            ClosedReason::Transport(error) => write!(f, "the connection failed: {error}")?,
+            ClosedReason::Silent(time) => {
+                write!(
+                    f,
+                    "the server was silent for {time:?} and did not answer when asked"
+                )?;
+            }
+            ClosedReason::Connect(error) => {
+                write!(f, "the server could not be started again: {error}")?
+            }
+        }
+        if let Some(exit) = self.exit() {
+            write!(f, " ({exit})")?;
+        }
+        let last = self.stderr().trim_end();
+        if !last.is_empty() {
+            write!(f, "; its last words: {}", tail(last))?;
+        }
+        Ok(())
+    }
+}
+
+/// The last lines, for an error message.
+fn tail(text: &str) -> &str {
+    const SHOWN: usize = 500;
+    let start = text.len().saturating_sub(SHOWN);
+    let start = (start..=text.len())
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or_default();
+    &text[start..]
+}
+
+impl core::error::Error for Closed {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self.reason() {
+            ClosedReason::Transport(error) => Some(error),
+            ClosedReason::Connect(error) => Some(error),
+            ClosedReason::Us | ClosedReason::Server | ClosedReason::Silent(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spawn(error) => error.fmt(f),
+            Self::Closed(closed) => write!(f, "no handshake: {closed}"),
+            Self::Handshake(error @ HandshakeError::TimedOut { .. }) => write!(
+                f,
+                "{error}; it is no MCP server, or needs more time (`ClientBuilder::connect_timeout`)"
+            ),
+            Self::Handshake(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ConnectError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Spawn(error) => Some(error),
+            Self::Closed(closed) => closed.source(),
+            Self::Handshake(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Between those who call and the task that has the connection.
+
+use core::fmt;
+use core::future::{Future, poll_fn};
+use core::pin::Pin;
+use core::task::{Poll, Waker};
+use core::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_channel::{Receiver, Sender};
+use mcp_core::engine::client::ServerInfo;
+use mcp_core::json::Json;
+use mcp_core::model::LoggingLevel;
+
+use super::builder::CheckResult;
+use super::cache::Cache;
+use super::error::{CallError, Closed, ClosedReason, ConnectError};
+use super::handlers::Handlers;
+use super::notification::Listeners;
+use super::options::{OnProgress, Timeouts};
+use super::reply::{Reply, Slot, Waiting};
+use super::rounds::Input;
+
+use super::subscription::Channel;
+
+/// So many calls may wait to be taken by the connection; who makes one more waits with it.
+const CALLS: usize = 1024;
+
+/// A call to be sent.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) method: &'static str,
+    pub(crate) params: Json<'static>,
+    pub(crate) input: Input,
+    pub(crate) options: Wishes,
+    pub(crate) slot: Arc<Slot>,
+}
+
+/// What the engine and the connection are to know of a call's options.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_total: Option<Duration>,
+    pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) meta: Option<Json<'static>>,
+    pub(crate) on_progress: Progressing,
+}
+
+/// Who is told of a call's progress.
+#[derive(Clone, Default)]
+pub(crate) struct Progressing(pub(crate) Option<OnProgress>);
+
+impl fmt::Debug for Progressing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.is_some().fmt(f)
+    }
+}
+
+/// What the connection is told beside calls.
+#[derive(Debug)]
+pub(crate) enum Control {
+    /// Nobody waits for this call any more.
+    Abandon(Arc<Slot>),
+    Subscribe(Arc<Channel>),
+    Unsubscribe(Arc<Channel>),
+    /// The roots are others (ROOT-04).
+    RootsChanged,
+}
+
+/// What all clones of a client have in common. When the last one is dropped, the connection is closed.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    pub(crate) shared: Arc<Shared>,
+    calls: Sender<Call>,
+    control: Sender<Control>,
+    /// Nothing is ever sent: it is closed to say that the connection is to end.
+    closing: Sender<()>,
+    /// Closed when it has.
+    closed: Receiver<()>,
+}
+
+/// The other ends of a [`Handle`]'s channels.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    pub(crate) calls: Pin<Box<Receiver<Call>>>,
+    pub(crate) control: Pin<Box<Receiver<Control>>>,
+    pub(crate) closing: Pin<Box<Receiver<()>>>,
+    /// Dropped when the connection has ended for good.
+    pub(crate) closed: Sender<()>,
+}
+
+/// What the connection and the clients see.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) handlers: Handlers,
+    pub(crate) cache: Cache,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) listeners: Listeners,
+    pub(crate) settings: Settings,
+    status: Mutex<Status>,
+}
+
+/// What was said when the client was built.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) max_rounds: usize,
+    pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) check_result: Option<CheckResult>,
+    /// Whether there may be another connection after one that was lost.
+    pub(crate) restarts: bool,
+}
+
+#[derive(Debug, Default)]
+struct Status {
+    server: Option<Arc<ServerInfo>>,
+    /// How often a connection was made.
+    connections: u64,
+    closed: Option<Closed>,
+    /// Why the first connection did not come about.
+    failed: Option<ConnectError>,
+    wakers: Vec<Waker>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        handlers: Handlers,
+        cache: Cache,
+        timeouts: Timeouts,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            handlers,
+            cache,
+            timeouts,
+            listeners: Listeners::default(),
+            settings,
+            status: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn connected(&self, server: ServerInfo) {
+        self.change(|status| {
+            status.server = Some(Arc::new(server));
+            status.connections += 1;
+        });
+    }
+
+    /// The first connection did not come about.
+    pub(crate) fn failed(&self, error: ConnectError) {
+        self.change(|status| status.failed = Some(error));
+    }
+
+    /// There is no connection any more, and there will be none.
+    pub(crate) fn closed(&self, closed: Closed) {
+        self.change(|status| {
+            status.closed.get_or_insert(closed);
+        });
+    }
+
+    pub(crate) fn server(&self) -> Option<Arc<ServerInfo>> {
+        self.lock().server.clone()
+    }
+
+    pub(crate) fn why_closed(&self) -> Option<Closed> {
+        self.lock().closed.clone()
+    }
+
+    /// How often a connection was made.
+    pub(crate) fn connections(&self) -> u64 {
+        self.lock().connections
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Status)) {
+        let mut status = self.lock();
+        change(&mut status);
+        let wakers = core::mem::take(&mut status.wakers);
+        drop(status);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>) -> (Arc<Self>, Ends) {
+        let (calls, calls_out) = async_channel::bounded(CALLS);
+        let (control, control_out) = async_channel::unbounded();
+        let (closing, closing_out) = async_channel::bounded(1);
+        let (closed_in, closed) = async_channel::bounded(1);
+        let handle = Self {
+            shared,
+            calls,
+            control,
+            closing,
+            closed,
+        };
+        let ends = Ends {
+            calls: Box::pin(calls_out),
+            control: Box::pin(control_out),
+            closing: Box::pin(closing_out),
+            closed: closed_in,
+        };
+        (Arc::new(handle), ends)
+    }
+
+    /// Until the first connection is there.
+    pub(crate) fn connected(&self) -> impl Future<Output = Result<(), ConnectError>> {
+        poll_fn(|cx| {
+            let mut status = self.shared.lock();
+            if let Some(error) = status.failed.take() {
+                return Poll::Ready(Err(error));
+            }
+            if status.server.is_some() {
+                return Poll::Ready(Ok(()));
+            }
+            if let Some(closed) = &status.closed {
+                return Poll::Ready(Err(ConnectError::Closed(closed.clone())));
+            }
+            if !status
+                .wakers
+                .iter()
+                .any(|known| known.will_wake(cx.waker()))
+            {
+                status.wakers.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+    }
+
+    /// Makes a call. Dropping the future tells the server that nobody waits (CAN-02).
+    pub(crate) async fn call(
+        &self,
+        method: &'static str,
+        params: Json<'static>,
+        input: Input,
+        options: Wishes,
+    ) -> Reply {
+        if let Some(closed) = self.shared.why_closed() {
+            return Err(CallError::Closed(closed));
+        }
+        let slot = Arc::new(Slot::default());
+        let call = Call {
+            method,
+            params,
+            input,
+            options,
+            slot: slot.clone(),
+        };
+        // Before it is sent, so that a call is never on its way with nobody to abandon it.
+        let waiting = Waiting {
+            slot,
+            abandon: |slot: &Arc<Slot>| {
+                let _ = self.control(Control::Abandon(slot.clone()));
+            },
+        };
+        if self.calls.send(call).await.is_err() {
+            return Err(CallError::Closed(self.why_closed()));
+        }
+        waiting.await
+    }
+
+    pub(crate) fn control(&self, control: Control) -> Result<(), CallError> {
+        self.control
+            .try_send(control)
+            .map_err(|_| CallError::Closed(self.why_closed()))
+    }
+
+    /// Ends the connection, and waits until the process, if there is one, is gone.
+    pub(crate) async fn close(&self) -> Closed {
+        self.closing.close();
+        // Nothing is ever sent: this ends with the channel.
+        let _ = self.closed.recv().await;
+        self.why_closed()
+    }
+
+    fn why_closed(&self) -> Closed {
+        self.shared
+            .why_closed()
+            .unwrap_or_else(|| Closed::new(ClosedReason::Us))
+    }
+}

@@ -1,0 +1,181 @@
+//! Clients: connect to a server, call its tools, read its resources, get its prompts, hear of its changes.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use mcp_std::client::{Client, Command};
+//!
+//! let client = Client::builder("my-program", "1.0.0")
+//!     .connect_stdio(Command::new("some-server"))
+//!     .await?;
+//! for tool in client.list_tools().await? {
+//!     println!("{}", tool.name);
+//! }
+//! let outcome = client.call_tool("echo", &serde_json::json!({"text": "hello"})).await?;
+//! println!("{}", outcome.text());
+//! client.close().await;
+//! # Ok(()) }
+//! ```
+//!
+//! # Eras
+//!
+//! A client speaks all five revisions of the protocol and finds out which one its server speaks, newest first. What differs
+//! is hidden where it can be: a handler for elicitation serves requests of old servers and input rounds of new ones alike,
+//! and so does a [`Subscription`]. What a revision does not have is refused before it is sent:
+//! [`CallError::Unsupported`].
+//!
+//! # Where it runs
+//!
+//! Each connection is a task on the global executor of [`smol`], whose threads start by themselves: the futures here can be
+//! awaited on any executor, tokio's included, or with [`blocking`](crate::blocking) on none. Handlers of requests that
+//! servers of the legacy era make, [`CallOptions::on_progress`] and [`ClientBuilder::on_log`] run in that task and must not
+//! block its thread; handlers for input rounds run where the call is awaited.
+//!
+//! # What ends
+//!
+//! - Dropping the future of a call cancels it: the server is told.
+//! - Dropping the last clone of a [`Client`], with its [`Pager`]s and [`Subscription`]s, closes the connection and ends the
+//!   server's process; [`Client::close`] does so at once and waits for it.
+//! - A server that ends fails the calls in flight at once with [`CallError::Closed`], which has its exit status and its last
+//!   words; [`Restart`] starts it again.
+
+mod builder;
+mod cache;
+mod calls;
+mod changes;
+mod clock;
+mod connection;
+mod era;
+mod error;
+mod handle;
+mod handlers;
+mod notification;
+mod options;
+mod outcome;
+mod pager;
+mod reply;
+mod rounds;
+mod session;
+mod subscribing;
+mod subscription;
+
+use std::sync::Arc;
+
+use mcp_core::model::{Era, ProtocolVersion, Root, SubscriptionFilter};
+
+pub use builder::ClientBuilder;
+pub use cache::CacheLimits;
+pub use changes::Change;
+pub use clock::Clock;
+pub use era::EraCache;
+pub use error::{CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported};
+use handle::{Control, Handle, Shared};
+pub use handlers::{Declined, ElicitRequest, SamplingRequest};
+pub use mcp_core::engine::client::{ConnectError as HandshakeError, ServerInfo};
+pub use mcp_io::child::{Command, Exit, Inherit, SpawnError, Stderr};
+pub use notification::{Notification, Notifications};
+pub use options::{CacheUse, CallOptions, Canceller, Restart, Timeouts};
+pub use outcome::{Response, ToolOutcome};
+pub use pager::{Pager, PagingFault};
+pub use subscription::{Subscription, SubscriptionEnd};
+
+/// A connection to a server. Cheap to clone; all clones are one connection.
+#[derive(Clone, Debug)]
+pub struct Client {
+    handle: Arc<Handle>,
+}
+
+impl Client {
+    /// Begins a client of this name and version, which servers see.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(name.into(), version.into())
+    }
+
+    /// Starts a program and connects to it, as a client that can do nothing for servers and is named after this library.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ClientBuilder::connect_stdio`].
+    pub async fn stdio(command: Command) -> Result<Self, ConnectError> {
+        Self::builder(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+            .connect_stdio(command)
+            .await
+    }
+
+    /// What is known about the server: of the last connection, if there have been several.
+    #[must_use]
+    pub fn server(&self) -> Option<Arc<ServerInfo>> {
+        self.shared().server()
+    }
+
+    /// The revision that is spoken.
+    #[must_use]
+    pub fn version(&self) -> ProtocolVersion {
+        self.server()
+            .map_or(ProtocolVersion::LATEST_MODERN, |server| server.version)
+    }
+
+    fn era(&self) -> Era {
+        self.version().era()
+    }
+
+    /// The changes that the filter names, from now on.
+    ///
+    /// Servers of 2026-07-28 are asked to tell. Older ones tell of their lists unasked if they declared it, and are asked for
+    /// each resource.
+    ///
+    /// # Errors
+    ///
+    /// The server refused, or there is no connection. A server that tells of less than was asked for is no error:
+    /// [`Subscription::acknowledged`].
+    pub async fn subscribe(
+        &self,
+        filter: SubscriptionFilter<'_>,
+    ) -> Result<Subscription, CallError> {
+        Subscription::open(self.handle.clone(), filter.into_owned()).await
+    }
+
+    /// The notifications of the server from now on, as they come.
+    pub fn notifications(&self) -> Notifications {
+        self.shared().listeners.listen()
+    }
+
+    /// Other roots than before. Servers of the legacy era are told; newer ones ask when they need them.
+    ///
+    /// # Errors
+    ///
+    /// No roots were declared, see [`ClientBuilder::roots`]; or there is no connection.
+    pub fn set_roots(
+        &self,
+        roots: impl IntoIterator<Item = Root<'static>>,
+    ) -> Result<(), CallError> {
+        if !self
+            .shared()
+            .handlers
+            .replace_roots(roots.into_iter().collect())
+        {
+            return Err(CallError::Unsupported(Unsupported::Roots));
+        }
+        self.handle.control(Control::RootsChanged)
+    }
+
+    /// Why there is no connection any more, and will be none. `None` while there is one, or is to be one again.
+    #[must_use]
+    pub fn closed(&self) -> Option<Closed> {
+        self.shared().why_closed()
+    }
+
+    /// Forgets all cached answers.
+    pub fn clear_cache(&self) {
+        self.shared().cache.clear();
+    }
+
+    /// Closes the connection: calls in flight fail, the server's standard input is closed, and if that does not end it, it is
+    /// asked to end, and then killed. Returns when its process, and those it has started, are gone.
+    pub async fn close(&self) -> Closed {
+        self.handle.close().await
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.handle.shared
+    }
+}

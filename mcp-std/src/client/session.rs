@@ -1,0 +1,327 @@
+//! The life of a client: one connection after the other, until it is closed.
+//!
+//! ```text
+//!   start --> connect --> connected --> ended --pause--> start        restart by policy
+//!               |  \                      \
+//!               |   \--died when asked for the newest revision--> start, asked in the old way (DET-05)
+//!               |                          \--closed on this side, or enough--> end
+//!               \--the first one fails--> end
+//! ```
+
+use core::pin::Pin;
+use core::time::Duration;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_channel::Receiver;
+use async_io::Timer;
+use futures_lite::future::or;
+use futures_lite::{AsyncRead, AsyncWrite};
+use mcp_core::Limits;
+use mcp_core::engine::client::{ClientConfig, EraMode};
+use mcp_core::model::ProtocolVersion;
+use mcp_io::child::{Command, Handle, Shutdown};
+use mcp_io::{End, Options, drive};
+
+use super::connection::ClientConnection;
+use super::era::{EraCache, Program};
+use super::error::{CallError, Closed, ClosedReason, ConnectError};
+use super::handle::{Ends, Shared};
+use super::options::Restart;
+use super::subscription::{Channel, SubscriptionEnd};
+use crate::Server;
+
+/// A connection that held for so long was a good one: pauses begin anew.
+const GOOD: Duration = Duration::from_secs(60);
+
+/// Calls in flight are failed when it is known how the process ended, or after so long without that.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
+type Reader = Pin<Box<dyn AsyncRead + Send>>;
+type Writer = Pin<Box<dyn AsyncWrite + Send>>;
+
+/// Where a connection comes from.
+pub(crate) enum Lane {
+    /// A program, started anew for each connection.
+    Child(Command),
+    /// A server in this process.
+    Server(Server),
+    /// Streams, good for one.
+    Streams(Option<(Reader, Writer)>),
+}
+
+pub(crate) struct Session {
+    lane: Lane,
+    config: ClientConfig,
+    limits: Limits,
+    restart: Restart,
+    shutdown: Shutdown,
+    eras: EraCache,
+    /// Of [`Lane::Child`].
+    program: Option<Program>,
+    /// What was spoken on the last connection.
+    spoken: Option<ProtocolVersion>,
+    /// The last program died when it was asked for the newest revision.
+    died_of_probe: bool,
+    shared: Arc<Shared>,
+    ends: Ends,
+    /// Subscriptions outlive connections.
+    subscriptions: Vec<Arc<Channel>>,
+}
+
+/// How one connection ended.
+enum Ended {
+    /// Before there was one.
+    Unconnected {
+        error: ConnectError,
+        /// It was not known yet of which era the server is.
+        probing: bool,
+    },
+    Closed(Closed),
+}
+
+impl Session {
+    pub(crate) fn new(
+        lane: Lane,
+        config: ClientConfig,
+        limits: Limits,
+        restart: Restart,
+        eras: EraCache,
+        shared: Arc<Shared>,
+        ends: Ends,
+    ) -> Self {
+        let program = match &lane {
+            Lane::Child(command) => Some(eras.program(command)),
+            Lane::Server(_) | Lane::Streams(_) => None,
+        };
+        Self {
+            lane,
+            config,
+            limits,
+            restart,
+            shutdown: Shutdown::default(),
+            eras,
+            program,
+            spoken: None,
+            died_of_probe: false,
+            shared,
+            ends,
+            subscriptions: Vec::new(),
+        }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let closed = self.live().await;
+        tracing::info!(reason = %closed, "client closed");
+        self.refuse(&closed);
+        // Who waits for the end goes on now.
+        drop(self.ends.closed);
+    }
+
+    /// There will be no connection any more: nobody is to wait for one.
+    fn refuse(&mut self, closed: &Closed) {
+        self.shared.closed(closed.clone());
+        self.ends.calls.close();
+        self.ends.control.close();
+        while let Ok(call) = self.ends.calls.try_recv() {
+            call.slot.answer(Err(CallError::Closed(closed.clone())));
+        }
+        while let Ok(control) = self.ends.control.try_recv() {
+            if let super::handle::Control::Subscribe(channel) = control {
+                channel.end(SubscriptionEnd::Closed(closed.clone()));
+            }
+        }
+        for channel in self.subscriptions.drain(..) {
+            channel.end(SubscriptionEnd::Closed(closed.clone()));
+        }
+        self.shared.listeners.end();
+    }
+
+    /// One connection after the other. Returns why there is none any more.
+    async fn live(&mut self) -> Closed {
+        let mut attempt = 0;
+        loop {
+            let remembered = self.program.and_then(|program| self.eras.of(program));
+            let verdict = self.spoken.or(remembered);
+            let started = Instant::now();
+            let ended = self.connection(verdict).await;
+            let first = self.shared.connections() == 0;
+            let closing = self.ends.closing.is_closed();
+            let last = match ended {
+                Ended::Unconnected { error, .. } if closing => {
+                    Closed::new(ClosedReason::Connect(error))
+                }
+                Ended::Unconnected { error, probing } => {
+                    let again = match verdict {
+                        Some(_) => self.forget(remembered),
+                        None => self.again_in_the_old_way(&error, probing),
+                    };
+                    if first && again {
+                        continue;
+                    }
+                    if first {
+                        tracing::info!(%error, "no connection");
+                        self.shared.failed(error);
+                        return Closed::new(ClosedReason::Server);
+                    }
+                    Closed::new(ClosedReason::Connect(error))
+                }
+                Ended::Closed(closed) => closed,
+            };
+            if closing {
+                return last;
+            }
+            if started.elapsed() >= GOOD {
+                attempt = 0;
+            }
+            let restart = match self.lane {
+                Lane::Child(_) => self.restart,
+                Lane::Server(_) | Lane::Streams(_) => Restart::Never,
+            };
+            let Some(pause) = restart.pause(attempt) else {
+                return last;
+            };
+            attempt += 1;
+            tracing::info!(reason = %last, attempt, ?pause, "restarting the server");
+            let rest = async {
+                Timer::after(pause).await;
+            };
+            or(rest, until_closed(&self.ends.closing)).await;
+            if self.ends.closing.is_closed() {
+                return Closed::new(ClosedReason::Us);
+            }
+        }
+    }
+
+    /// Old servers exist that die of a question they do not know: such a one is started once more (DET-05).
+    fn again_in_the_old_way(&mut self, error: &ConnectError, probing: bool) -> bool {
+        let died = matches!(error, ConnectError::Closed(_));
+        let again = matches!(self.lane, Lane::Child(_))
+            && matches!(self.config.mode, EraMode::Auto)
+            && died
+            && probing
+            && !self.died_of_probe;
+        if again {
+            tracing::info!(
+                "the server ended when asked for the newest revision: asking in the old way"
+            );
+            self.died_of_probe = true;
+        }
+        again
+    }
+
+    /// A verdict about the era that led nowhere is forgotten. Whether there was one.
+    fn forget(&self, remembered: Option<ProtocolVersion>) -> bool {
+        let (Some(program), Some(version)) = (self.program, remembered) else {
+            return false;
+        };
+        tracing::info!(
+            version = version.as_str(),
+            "the remembered revision led to no connection"
+        );
+        self.eras.forget(program);
+        true
+    }
+
+    /// One connection, from its start to the end of its process.
+    async fn connection(&mut self, verdict: Option<ProtocolVersion>) -> Ended {
+        let (opened, child) = match self.open().await {
+            Ok(opened) => opened,
+            Err(error) => {
+                return Ended::Unconnected {
+                    error,
+                    probing: false,
+                };
+            }
+        };
+        let mut config = self.config.clone();
+        config.known_version =
+            verdict.or_else(|| self.died_of_probe.then_some(ProtocolVersion::LATEST_LEGACY));
+        let mut connection = ClientConnection::new(
+            config,
+            self.limits,
+            &self.shared,
+            &mut self.ends,
+            &mut self.subscriptions,
+        );
+        let end = match opened {
+            Opened::Streams(reader, writer) => {
+                drive(&mut connection, reader, writer, Options::client()).await
+            }
+            Opened::Server(server) => {
+                server.serve_pair(&mut connection).await;
+                Ok(End::Complete)
+            }
+        };
+        let reason = connection.reason(end);
+        let (mut exit, mut stderr) = (None, String::new());
+        if let Some(child) = &child {
+            let known = async { Some(child.exit().await) };
+            let late = async {
+                Timer::after(LAST_WORDS).await;
+                None
+            };
+            if !matches!(reason, ClosedReason::Us) {
+                exit = or(known, late).await;
+            }
+            stderr = child.stderr_tail();
+        }
+        let closed = Closed::with_child(reason, exit, stderr);
+        let unconnected = connection.lost(&closed);
+        self.spoken = connection.version().or(self.spoken);
+        if let Some(version) = connection.version()
+            && let Some(program) = self.program
+            && matches!(self.config.mode, EraMode::Auto)
+        {
+            self.eras.set(program, version);
+        }
+        drop(connection);
+        let last = self.ends.closing.is_closed() || !self.shared.settings.restarts;
+        if unconnected.is_none() && last {
+            self.refuse(&closed);
+        }
+        if let Some(child) = child {
+            closed.exited(child.shutdown(self.shutdown).await);
+        }
+        match unconnected {
+            None => Ended::Closed(closed),
+            Some((failure, probing)) => Ended::Unconnected {
+                error: failure.unwrap_or(ConnectError::Closed(closed)),
+                probing,
+            },
+        }
+    }
+
+    async fn open(&mut self) -> Result<(Opened, Option<Handle>), ConnectError> {
+        match &mut self.lane {
+            Lane::Server(server) => Ok((Opened::Server(server.clone()), None)),
+            Lane::Streams(streams) => {
+                let (reader, writer) = streams
+                    .take()
+                    .ok_or_else(|| ConnectError::Closed(Closed::new(ClosedReason::Server)))?;
+                Ok((Opened::Streams(reader, writer), None))
+            }
+            Lane::Child(command) => {
+                let command = command.clone();
+                // Starting a process takes milliseconds in which other tasks of the executor can go on.
+                let child = smol::unblock(move || command.spawn())
+                    .await
+                    .map_err(ConnectError::Spawn)?;
+                let streams = Opened::Streams(Box::pin(child.reader), Box::pin(child.writer));
+                Ok((streams, Some(child.handle)))
+            }
+        }
+    }
+}
+
+/// What a connection is made over.
+enum Opened {
+    Streams(Reader, Writer),
+    Server(Server),
+}
+
+/// Until the last client is dropped, or closed.
+async fn until_closed(closing: &Receiver<()>) {
+    // Nothing is ever sent.
+    let _ = closing.recv().await;
+}

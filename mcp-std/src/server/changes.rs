@@ -1,0 +1,264 @@
+//! What a server offers can change while it is served: every connection is told, and looks when it has its turn.
+//!
+//! ```text
+//!  add_tool ──> new offer, in the hub ──> a letter in each mailbox, a higher number ──> connections are woken
+//!                                                                                             │
+//!  turn of a connection: is the number still the one I saw? ──no──> empty the mailbox, take the offer
+//! ```
+//!
+//! A mailbox holds marks, and URIs without repetition: however many changes come while a client does not read, there is
+//! one letter of each kind.
+
+use core::mem;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use async_channel::Sender;
+
+use super::Server;
+use super::context::Note;
+use super::handler::Sharing;
+use super::offer::{BuildError, Definitions, Offer};
+use super::prompt::Prompt;
+use super::resource::{Resource, ResourceTemplate};
+use super::settings::Settings;
+use super::tool::Tool;
+
+/// What all connections of a server share.
+pub(crate) struct Hub<S: Sharing> {
+    pub(crate) settings: Settings,
+    /// Higher after each change.
+    changes: AtomicU64,
+    state: Mutex<State<S>>,
+}
+
+struct State<S: Sharing> {
+    offer: Arc<Offer<S>>,
+    mailboxes: Vec<Weak<Mailbox>>,
+}
+
+/// What one connection has not heard of yet.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    news: Mutex<News>,
+    /// Wakes the connection.
+    bell: Sender<Note>,
+}
+
+/// What has changed.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    pub(crate) tools: bool,
+    pub(crate) resources: bool,
+    pub(crate) prompts: bool,
+    pub(crate) updated: HashSet<Box<str>>,
+}
+
+impl News {
+    /// So many updated resources wait for a client that does not read. When there are more, it is told that the list has
+    /// changed.
+    const UPDATED: usize = 16_384;
+
+    pub(crate) const fn lists(&self) -> bool {
+        self.tools || self.resources || self.prompts
+    }
+
+    fn updated(&mut self, uri: &str) {
+        if self.updated.contains(uri) {
+            return;
+        }
+        if self.updated.len() < Self::UPDATED {
+            self.updated.insert(uri.into());
+        } else {
+            self.resources = true;
+        }
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn take(&self) -> News {
+        mem::take(&mut *lock(&self.news))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .expect("nothing panics while it holds this lock")
+}
+
+impl<S: Sharing> Hub<S> {
+    pub(crate) fn new(settings: Settings, offer: Arc<Offer<S>>) -> Self {
+        Self {
+            settings,
+            changes: AtomicU64::new(0),
+            state: Mutex::new(State {
+                offer,
+                mailboxes: Vec::new(),
+            }),
+        }
+    }
+
+    /// How many changes there have been. The one thing that a connection looks at in each turn.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn offer(&self) -> Arc<Offer<S>> {
+        lock(&self.state).offer.clone()
+    }
+
+    /// A new connection: what is offered now, and where it hears of later changes.
+    pub(crate) fn join(&self, bell: Sender<Note>) -> (Arc<Offer<S>>, Arc<Mailbox>) {
+        let mailbox = Arc::new(Mailbox {
+            news: Mutex::default(),
+            bell,
+        });
+        let mut state = lock(&self.state);
+        state.mailboxes.retain(|mailbox| mailbox.strong_count() > 0);
+        state.mailboxes.push(Arc::downgrade(&mailbox));
+        (state.offer.clone(), mailbox)
+    }
+
+    /// Tells all connections.
+    fn tell(&self, mailboxes: &[Weak<Mailbox>], letter: impl Fn(&mut News)) {
+        let mailboxes: Vec<_> = mailboxes.iter().filter_map(Weak::upgrade).collect();
+        for mailbox in &mailboxes {
+            letter(&mut lock(&mailbox.news));
+        }
+        // After the letters, so that whoever sees the number finds them.
+        self.changes.fetch_add(1, Ordering::Release);
+        for mailbox in &mailboxes {
+            // If it is full, the connection is about to look anyway.
+            let _ = mailbox.bell.try_send(Note::Wake);
+        }
+    }
+
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Definitions<S>) -> T,
+        letter: impl Fn(&mut News),
+    ) -> Result<T, BuildError> {
+        let mut state = lock(&self.state);
+        let mut definitions = state.offer.definitions.clone();
+        if !definitions.identity.list_changes {
+            return Err(BuildError::Unchanging);
+        }
+        let changed = change(&mut definitions);
+        state.offer = definitions.offer()?;
+        self.tell(&state.mailboxes, letter);
+        Ok(changed)
+    }
+}
+
+/// Takes out what is meant. Whether there was one.
+fn remove<T>(list: &mut Vec<Arc<T>>, is_meant: impl Fn(&T) -> bool) -> bool {
+    let before = list.len();
+    list.retain(|it| !is_meant(it));
+    list.len() < before
+}
+
+/// Changes while the server is served. Every client that wants to know is told once, however many changes come together;
+/// requests that run keep the handler they began with. The server has to be built with
+/// [`list_changes`](super::ServerBuilder::list_changes).
+impl<S: Sharing> Server<S> {
+    /// Offers one more tool, at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// There is one of its name, its schema is none, or the server is built not to change. Then nothing has changed.
+    pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
+        let add = |it: &mut Definitions<S>| it.tools.push(Arc::new(tool));
+        self.hub.change(add, |news| news.tools = true)
+    }
+
+    /// Takes a tool back. Whether there was one of this name.
+    ///
+    /// # Errors
+    ///
+    /// The server is built not to change.
+    pub fn remove_tool(&self, name: &str) -> Result<bool, BuildError> {
+        let meant = |tool: &Tool<S>| tool.definition.name == name;
+        let take = |it: &mut Definitions<S>| remove(&mut it.tools, meant);
+        self.hub.change(take, |news| news.tools = true)
+    }
+
+    /// Offers one more resource.
+    ///
+    /// # Errors
+    ///
+    /// There is one of its URI, that is none, or the server is built not to change. Then nothing has changed.
+    pub fn add_resource(&self, resource: Resource<S>) -> Result<(), BuildError> {
+        let add = |it: &mut Definitions<S>| it.resources.push(Arc::new(resource));
+        self.hub.change(add, |news| news.resources = true)
+    }
+
+    /// Takes a resource back. Whether there was one of this URI.
+    ///
+    /// # Errors
+    ///
+    /// The server is built not to change.
+    pub fn remove_resource(&self, uri: &str) -> Result<bool, BuildError> {
+        let meant = |resource: &Resource<S>| resource.definition.uri == uri;
+        let take = |it: &mut Definitions<S>| remove(&mut it.resources, meant);
+        self.hub.change(take, |news| news.resources = true)
+    }
+
+    /// Offers one more resource template.
+    ///
+    /// # Errors
+    ///
+    /// It is none, there is one like it, or the server is built not to change. Then nothing has changed.
+    pub fn add_template(&self, template: ResourceTemplate<S>) -> Result<(), BuildError> {
+        let add = |it: &mut Definitions<S>| it.templates.push(Arc::new(template));
+        self.hub.change(add, |news| news.resources = true)
+    }
+
+    /// Takes a resource template back. Whether there was one of this text.
+    ///
+    /// # Errors
+    ///
+    /// The server is built not to change.
+    pub fn remove_template(&self, template: &str) -> Result<bool, BuildError> {
+        let meant = |it: &ResourceTemplate<S>| it.definition.uri_template == template;
+        let take = |it: &mut Definitions<S>| remove(&mut it.templates, meant);
+        self.hub.change(take, |news| news.resources = true)
+    }
+
+    /// Offers one more prompt, at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// There is one of its name, or the server is built not to change. Then nothing has changed.
+    pub fn add_prompt(&self, prompt: Prompt<S>) -> Result<(), BuildError> {
+        let add = |it: &mut Definitions<S>| it.prompts.push(Arc::new(prompt));
+        self.hub.change(add, |news| news.prompts = true)
+    }
+
+    /// Takes a prompt back. Whether there was one of this name.
+    ///
+    /// # Errors
+    ///
+    /// The server is built not to change.
+    pub fn remove_prompt(&self, name: &str) -> Result<bool, BuildError> {
+        let meant = |prompt: &Prompt<S>| prompt.definition.name == name;
+        let take = |it: &mut Definitions<S>| remove(&mut it.prompts, meant);
+        self.hub.change(take, |news| news.prompts = true)
+    }
+
+    /// What is in the resource of this URI has changed: clients that subscribed to it are told. Those who subscribed to
+    /// a whole of which it is a part are not, unless this is said of the whole as well. Without
+    /// [`subscriptions`](super::ServerBuilder::subscriptions) there is nobody to tell.
+    ///
+    /// While a client does not read, updates of one resource are one; of more than 16 384 resources it is told instead
+    /// that the list has changed.
+    pub fn resource_updated(&self, uri: &str) {
+        let settings = &self.hub.settings;
+        if !settings.subscriptions || uri.len() > settings.limits.max_subscribed_uri {
+            return;
+        }
+        let state = lock(&self.hub.state);
+        self.hub.tell(&state.mailboxes, |news| news.updated(uri));
+    }
+}

@@ -1,0 +1,454 @@
+//! The calls of a connection: accepted, waiting for their turn, running, answered.
+
+use core::pin::Pin;
+use core::task::Poll;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use mcp_core::ErrorCode;
+use mcp_core::engine::server::{Call, CallKey, CallRequest, InputError, ReplyToken};
+use mcp_core::frame::Lines;
+use mcp_core::json::Json;
+use mcp_core::model::{
+    CompleteResult, Completion, Era, InputRequest, InputRequiredResult, List, ReadResourceResult,
+    ResourceContents,
+};
+use mcp_core::rpc::ErrorObject;
+
+use super::Connection;
+use super::subject::{Kept, Subject, given};
+use crate::panic::contain;
+use crate::server::context::{Context, Detail};
+use crate::server::error::{Instead, ProtocolError};
+use crate::server::handler::{Finished, Given, Outcome, Sharing, Started};
+use crate::server::output::ToolResult;
+use crate::server::round::{Next, Round};
+use crate::server::state::{Binding, State};
+
+/// A call that waits for its turn.
+pub(super) struct Waiting<S: Sharing> {
+    running: Running<S>,
+    context: Context,
+    given: Kept,
+}
+
+/// What answering a call takes.
+pub(super) struct Running<S: Sharing> {
+    token: ReplyToken,
+    subject: Subject<S>,
+    /// Of asking a modern client, if the handler can.
+    round: Option<Round>,
+    /// `None` if nobody wants to know how long it takes.
+    began: Option<Instant>,
+}
+
+impl<S: Sharing> Connection<S> {
+    pub(super) fn accept(&mut self, call: Call<'_>, out: &mut Vec<u8>) {
+        let Some(subject) = Subject::new(&self.offer.definitions, &call.request) else {
+            let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, "Unknown kind of request");
+            return self.fail(call.token, &error, out);
+        };
+        let detail = match self.detail(&call, &subject) {
+            Ok(detail) => detail,
+            Err(instead) => {
+                let running = Running::new(call.token, subject, None);
+                return self.instead(running, instead, out);
+            }
+        };
+        let settings = &self.hub.settings;
+        let context = Context {
+            key: call.token.key(),
+            version: call.version,
+            capabilities: call.capabilities,
+            wants_progress: call.wants_progress,
+            logs: settings.logging && call.log_level.is_some(),
+            ask_timeout: settings.ask_timeout,
+            link: self.link.clone(),
+            detail,
+        };
+        let running = Running::new(call.token, subject, context.round());
+        let given = given(&call.request);
+        // Nobody overtakes those who wait, though a cancelled handler may have left a free place.
+        if self.waiting.is_empty() && self.running.len() < settings.max_concurrent {
+            self.start(running, context, given, out);
+        } else {
+            self.postpone(running, context, given, out);
+        }
+    }
+
+    /// What is kept of a request for its handler to look at.
+    fn detail(
+        &self,
+        call: &Call<'_>,
+        subject: &Subject<S>,
+    ) -> Result<Option<Arc<Detail>>, Instead> {
+        let modern = call.version.era() == Era::Modern;
+        let retried = call.request_state.is_some() || call.input_responses.is_some();
+        // Of a handler that takes no context nothing is kept; a state that comes back to it is checked all the same.
+        let takes_context = subject.takes_context();
+        let round = if modern && (takes_context || retried) {
+            let arguments = match call.request {
+                CallRequest::Tool { arguments, .. } | CallRequest::Prompt { arguments, .. } => {
+                    arguments
+                }
+                CallRequest::Resource { .. } | CallRequest::Complete { .. } | _ => None,
+            };
+            let binding = Binding {
+                principal: None,
+                method: subject.method(),
+                name: subject.name(),
+                arguments,
+            };
+            let state = call.request_state.map(|state| state.decode());
+            Some(Round::begin(
+                &self.hub.settings.sealer,
+                binding,
+                state.as_deref(),
+                call.input_responses,
+            )?)
+        } else {
+            None
+        };
+        if !takes_context || (round.is_none() && call.meta.is_none()) {
+            return Ok(None);
+        }
+        let meta = call.meta.map(|meta| Json::from(meta).into_owned());
+        Ok(Some(Arc::new(Detail { meta, round })))
+    }
+
+    fn postpone(
+        &mut self,
+        running: Running<S>,
+        context: Context,
+        given: Given<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let given = Kept::new(given);
+        let bytes = given.len();
+        if self.waiting_bytes + bytes > self.hub.settings.max_waiting {
+            let message = "Server busy: too many calls are waiting for their turn, retry later";
+            let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+            return self.fail(running.token, &error, out);
+        }
+        self.waiting_bytes += bytes;
+        self.waiting.push_back(Waiting {
+            running,
+            context,
+            given,
+        });
+    }
+
+    pub(super) fn cancel(&mut self, key: CallKey) {
+        if let Some((future, running)) = self.running.remove(key.index()) {
+            drop_handler(future);
+            if let Some(round) = &running.round {
+                round.end();
+            }
+            tracing::debug!(
+                method = running.subject.method(),
+                name = running.subject.name(),
+                "cancelled"
+            );
+        } else {
+            self.forget_waiting(key);
+        }
+    }
+
+    /// A cancelled call gives back its room at once, or a peer could fill the queue with calls that nobody waits for.
+    fn forget_waiting(&mut self, key: CallKey) {
+        let at = self
+            .waiting
+            .iter()
+            .position(|waiting| waiting.running.token.key() == key);
+        if let Some(Waiting { given, .. }) = at.and_then(|at| self.waiting.remove(at)) {
+            self.waiting_bytes -= given.len();
+        }
+    }
+
+    /// Starts calls that waited, as many as may run, until `out` is `full` bytes long.
+    pub(super) fn start_waiting(&mut self, out: &mut Vec<u8>, full: usize) {
+        while self.running.len() < self.hub.settings.max_concurrent && out.len() < full {
+            let Some(Waiting {
+                running,
+                context,
+                given,
+            }) = self.waiting.pop_front()
+            else {
+                return;
+            };
+            self.waiting_bytes -= given.len();
+            self.start(running, context, given.given(), out);
+        }
+    }
+
+    fn start(
+        &mut self,
+        mut running: Running<S>,
+        context: Context,
+        given: Given<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let index = context.key.index();
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            running.began = Some(Instant::now());
+            tracing::debug!(
+                method = running.subject.method(),
+                name = running.subject.name(),
+                "began"
+            );
+        }
+        let Some(start) = running.subject.start() else {
+            let nothing = CompleteResult::new(Completion::new(List::EMPTY));
+            return self.finish_call(running, Ok(Outcome::Completion(nothing)), out);
+        };
+        // Decoding the arguments runs code of the handler's author as well.
+        let begin = || {
+            #[cfg(feature = "validate")]
+            if let Subject::Tool(tool) = &running.subject
+                && let Some(refusal) = tool.refuse(&given)
+            {
+                return Started::Done(Outcome::Tool(refusal));
+            }
+            start(context, given)
+        };
+        let (running, finished) = match contain(begin) {
+            Err(panic) => (running, Err(panic)),
+            Ok(Started::Done(outcome)) => (running, Ok(outcome)),
+            Ok(Started::Running(future)) => match self.running.start(index, future, running) {
+                Poll::Pending => return,
+                Poll::Ready(finished) => finished,
+            },
+        };
+        self.finish_call(running, finished, out);
+    }
+
+    pub(super) fn finish_call(
+        &mut self,
+        running: Running<S>,
+        finished: Finished,
+        out: &mut Vec<u8>,
+    ) {
+        // What the handler sent before it ended comes before its result; what others send meanwhile can wait.
+        for _ in 0..self.notes.len() {
+            if let Ok(note) = self.notes.try_recv() {
+                self.send(note, out);
+            }
+        }
+        if let Some(began) = running.began {
+            let micros = began.elapsed().as_micros() as u64;
+            tracing::debug!(
+                method = running.subject.method(),
+                name = running.subject.name(),
+                micros,
+                "ended"
+            );
+        }
+        match finished {
+            Ok(Outcome::Tool(result)) => {
+                #[cfg(feature = "validate")]
+                if let Some(error) = self.misfit(&running.subject, &result) {
+                    return self.fail(running.token, &error, out);
+                }
+                self.reply(running.token, &result, out);
+            }
+            Ok(Outcome::Resource(result)) => self.reply_read(running, result, out),
+            Ok(Outcome::Prompt(result)) => {
+                // Stale, here and below: cancelled while its handler ended. Nobody waits for it.
+                let engine = self.stdio.engine_mut();
+                let _ = engine.reply(running.token, &result, &mut Lines::new(out));
+            }
+            Ok(Outcome::Completion(result)) => {
+                let engine = self.stdio.engine_mut();
+                let _ = engine.reply(running.token, &result, &mut Lines::new(out));
+            }
+            Ok(Outcome::Instead(instead)) => self.instead(running, instead, out),
+            Ok(Outcome::Asked) => self.ask_modern(running, out),
+            Err(_) => {
+                tracing::warn!(
+                    method = running.subject.method(),
+                    name = running.subject.name(),
+                    "panicked"
+                );
+                let message = format!("{} panicked", running.subject);
+                let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+                self.fail(running.token, &error, out);
+            }
+        }
+    }
+
+    /// What is answered instead of a result that breaks the promise of the tool's output schema (TOOL-16).
+    #[cfg(feature = "validate")]
+    fn misfit(&self, subject: &Subject<S>, result: &ToolResult) -> Option<ProtocolError> {
+        let Subject::Tool(tool) = subject else {
+            return None;
+        };
+        if !self.hub.settings.check_outputs {
+            return None;
+        }
+        let violations = tool.misfit(result)?;
+        let message =
+            format!("The result of {subject} does not fit its output schema: {violations}");
+        tracing::warn!("{message}");
+        Some(ProtocolError::new(ErrorCode::INTERNAL_ERROR, message))
+    }
+
+    fn reply(&mut self, token: ReplyToken, result: &ToolResult, out: &mut Vec<u8>) {
+        let Some(borrowed) = result.borrowed() else {
+            let message = "The tool's structured content is not JSON, or nests deeper than 512";
+            let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+            return self.fail(token, &error, out);
+        };
+        let engine = self.stdio.engine_mut();
+        let _ = engine.reply(token, &borrowed, &mut Lines::new(out));
+    }
+
+    fn reply_read(
+        &mut self,
+        running: Running<S>,
+        mut result: ReadResourceResult<'static>,
+        out: &mut Vec<u8>,
+    ) {
+        let mime_type = running.subject.mime_type();
+        if let Some(mime_type) = mime_type.filter(|_| {
+            result
+                .contents
+                .iter()
+                .any(|contents| contents.mime_type().is_none())
+        }) {
+            let contents =
+                result
+                    .contents
+                    .into_vec()
+                    .into_iter()
+                    .map(|contents| match contents.mime_type() {
+                        Some(_) => contents,
+                        None => contents.of_type(mime_type.to_owned()),
+                    });
+            result.contents = contents.collect::<List<'static, ResourceContents<'static>>>();
+        }
+        let engine = self.stdio.engine_mut();
+        let _ = engine.reply(running.token, &result, &mut Lines::new(out));
+    }
+
+    fn fail(&mut self, token: ReplyToken, error: &ProtocolError, out: &mut Vec<u8>) {
+        let mut object = ErrorObject::new(error.code, &error.message);
+        object.data = error.data.as_ref().map(Json::raw);
+        let engine = self.stdio.engine_mut();
+        let _ = engine.fail(token, &object, &mut Lines::new(out));
+    }
+
+    /// Answers with what is no result.
+    fn instead(&mut self, running: Running<S>, instead: Instead, out: &mut Vec<u8>) {
+        let engine = self.stdio.engine_mut();
+        match instead {
+            Instead::Error(error) => self.fail(running.token, &error, out),
+            Instead::NotFound => {
+                let uri = running.subject.name();
+                let _ = engine.not_found(running.token, uri, &mut Lines::new(out));
+            }
+            Instead::MissingCapability(missing) => {
+                let lines = &mut Lines::new(out);
+                let _ = engine.missing_capability(running.token, missing, lines);
+            }
+            Instead::InputRequired(input) => {
+                let Some(round) = &running.round else {
+                    let message =
+                        "The server needs input that it can ask a client of 2026-07-28 for only";
+                    let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+                    return self.fail(running.token, &error, out);
+                };
+                let state = round.own_next(input.state);
+                self.require(running, input.requests, state, out);
+            }
+        }
+    }
+
+    /// Asks a modern client what its handler waits for.
+    fn ask_modern(&mut self, running: Running<S>, out: &mut Vec<u8>) {
+        let next = running.round.as_ref().map(Round::next);
+        match next {
+            Some(Next::Ask(requests, state)) => self.require(running, requests, state, out),
+            Some(Next::Astray(place)) => {
+                tracing::warn!(
+                    method = running.subject.method(),
+                    name = running.subject.name(),
+                    place,
+                    "asked something else than in the run before"
+                );
+                let message = format!(
+                    "{} asked something else than before as its question {place}",
+                    running.subject
+                );
+                let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+                self.fail(running.token, &error, out);
+            }
+            None => {}
+        }
+    }
+
+    fn require(
+        &mut self,
+        running: Running<S>,
+        requests: Vec<(String, InputRequest<'static>)>,
+        state: State,
+        out: &mut Vec<u8>,
+    ) {
+        let settings = &self.hub.settings;
+        let rounds = settings.max_rounds;
+        if state.round > rounds {
+            let message = format!("Gave up after asking for input {rounds} times");
+            let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+            return self.fail(running.token, &error, out);
+        }
+        let binding = Binding {
+            principal: None,
+            method: running.subject.method(),
+            name: running.subject.name(),
+            arguments: running.round.as_ref().and_then(Round::arguments),
+        };
+        let sealed = settings.sealer.seal(binding, &state, SystemTime::now());
+        // The client has to send it back along with everything else.
+        if sealed.len() > settings.limits.max_message / 2 {
+            let message = "The answers so far are too long to go on asking";
+            let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+            return self.fail(running.token, &error, out);
+        }
+        let mut result = InputRequiredResult::default();
+        result.request_state = Some(Cow::Owned(sealed));
+        if !requests.is_empty() {
+            result.input_requests = Some(requests.into_iter().collect());
+        }
+        let engine = self.stdio.engine_mut();
+        let lines = &mut Lines::new(out);
+        match engine.require_input(running.token, &result, lines) {
+            Ok(()) | Err(InputError::Send(_)) => {}
+            Err(InputError::Undeclared { missing, token, .. }) => {
+                let _ = engine.missing_capability(token, missing, lines);
+            }
+            Err(InputError::Unsupported(token) | InputError::Invalid(token)) => {
+                let message =
+                    "The server asked for input in a way that this request does not allow";
+                let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+                self.fail(token, &error, out);
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+impl<S: Sharing> Running<S> {
+    const fn new(token: ReplyToken, subject: Subject<S>, round: Option<Round>) -> Self {
+        Self {
+            token,
+            subject,
+            round,
+            began: None,
+        }
+    }
+}
+
+/// What a handler does when it is dropped is its own business; the others go on.
+pub(super) fn drop_handler<F: ?Sized>(future: Pin<Box<F>>) {
+    let _ = contain(|| drop(future));
+}
