@@ -31,7 +31,7 @@ fn filled(pending: u64) -> (Pending<u64>, Instant) {
 fn answered(table: &mut Pending<u64>, id: u64) -> u64 {
     match table.find_number(id) {
         Lookup::Pending(key) => table.remove(key).expect("it is pending"),
-        other => panic!("{id}: {other:?}"),
+        other @ (Lookup::Over | Lookup::Unknown | _) => panic!("{id}: {other:?}"),
     }
 }
 

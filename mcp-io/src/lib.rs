@@ -4,7 +4,7 @@
 //! nothing: that is done by what it drives, a [`Protocol`].
 //!
 //! - [`drive`] is the loop, for any pair of byte streams.
-//! - [`pair`] is the same for two protocols in one process, without streams.
+//! - [`pair`](fn@pair) is the same for two protocols in one process, without streams.
 //! - [`stdio`] takes over standard input and output of the process.
 //! - `child` starts servers as child processes, for clients. Feature `child`.
 //! - [`Tasks`] holds the handlers in flight.

@@ -146,6 +146,9 @@ fn read_all(role: Role, folder: &str) -> Vec<Dialogue> {
         .collect()
 }
 
+/// A word, and what it is set to.
+type Setting<'s> = (&'s str, &'s str);
+
 impl Dialogue {
     /// Reads the text of a file: one dialogue, or one for each value of its `@ each` line.
     ///
@@ -217,7 +220,7 @@ impl Dialogue {
     }
 
     /// The limits, and the settings that are not about them.
-    fn settings(&self) -> Result<(Limits, Vec<(&str, &str)>), String> {
+    fn settings(&self) -> Result<(Limits, Vec<Setting<'_>>), String> {
         let mut limits = Limits::DEFAULT;
         let mut others = Vec::new();
         for setting in &self.script.settings {

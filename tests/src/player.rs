@@ -244,7 +244,7 @@ impl Player {
             | Verb::Call
             | Verb::Roots
             | Verb::Time
-            | Verb::Lost => Err(format!("{verb:?} is not about a call")),
+            | Verb::Lost => Err(format!("{verb:?} is not for a server, or not about a call")),
         }
     }
 
@@ -294,7 +294,7 @@ impl Player {
             | Verb::Call
             | Verb::Roots
             | Verb::Time
-            | Verb::Lost => return Err(format!("{verb:?} is not a command of a server")),
+            | Verb::Lost => return Err(format!("{verb:?} is not for a server, or about a call")),
         })
     }
 

@@ -12,7 +12,7 @@ fn every_call_ends_once_whatever_happens() {
                 .unwrap_or_else(|_| panic!("schedule({seed}) broke a promise"))
         })
         .fold(Tally::default(), Tally::and);
-    println!("{tally:?}");
+    eprintln!("{tally:?}");
     for (what, often) in [
         ("connected", tally.connected),
         ("completed", tally.completed),

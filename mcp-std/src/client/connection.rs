@@ -1,29 +1,29 @@
 //! One connection: the engine on its stream, the calls that wait, and the handlers that answer the server.
 
-use core::task::{Context, Poll, Waker};
+mod protocol;
+mod questions;
+
+use core::task::Waker;
 use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_lite::Stream;
+use mcp_core::Limits;
 use mcp_core::binding::StdioClient;
 use mcp_core::engine::RequestKey;
 use mcp_core::engine::client::{
     CallError as EngineError, CallOptions, ClientConfig, ClientEngine, Event, Incoming,
-    Outcome as EngineOutcome, ReplyToken, ServerRequest, ServerRequestKind,
+    Outcome as EngineOutcome, ReplyToken,
 };
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
-use mcp_core::model::{DecodeError, Era, InputRequest, InputResponse, ProtocolVersion};
-use mcp_core::rpc::ErrorObject;
-use mcp_core::{ErrorCode, Limits};
-use mcp_io::{End, Error, Protocol, Tasks, Wants};
+use mcp_core::model::{InputResponse, ProtocolVersion};
+use mcp_io::{End, Error, Tasks};
 
-use super::clock::{engine_now, machine_instant};
+use super::clock::engine_now;
 use super::error::{
     CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported,
 };
-use super::frames::Direction;
 use super::handle::{Call, Control, Ends, Progressing, Shared};
 use super::handlers::Refusal;
 use super::reply::{Outcome, Slot};
@@ -386,66 +386,6 @@ impl<'s> ClientConnection<'s> {
         }
     }
 
-    /// Asks a handler what the server asks.
-    fn asked_by_server(&mut self, request: ServerRequest<'_>, out: &mut Vec<u8>) {
-        let ServerRequest {
-            token,
-            kind,
-            params,
-            ..
-        } = request;
-        let question: Result<_, DecodeError> = InputRequest::of(method_of(kind).into(), params);
-        let question = match question {
-            Ok(question) => question.into_owned(),
-            Err(error) => {
-                self.answer(token, Err(Refusal::Invalid(error.to_string())), out);
-                return;
-            }
-        };
-        let server = self.stdio.engine().server();
-        let server = server.and_then(|server| server.implementation.clone());
-        // Making the future runs the program's code as well.
-        let doing = contain(|| self.shared.handlers.answer(question, server));
-        let Ok(doing) = doing else {
-            let panicked = super::handlers::Declined::failed("the handler panicked");
-            self.answer(token, Err(Refusal::Declined(panicked)), out);
-            return;
-        };
-        let index = token.key().index();
-        if let Poll::Ready((token, done)) = self.running.start(index, doing, token) {
-            self.answer(token, done, out);
-        }
-    }
-
-    /// Answers the server.
-    fn answer(
-        &mut self,
-        token: ReplyToken,
-        done: Result<InputResponse<'static>, Refusal>,
-        out: &mut Vec<u8>,
-    ) {
-        /// What the examples of the specification have for a user who says no (SMP-07).
-        const DECLINED: ErrorCode = ErrorCode::new(-1);
-        let refusal = match done {
-            Ok(response) => {
-                let engine = self.stdio.engine_mut();
-                // Stale: the server has taken its question back.
-                let _ = engine.reply(token, &response, &mut Lines::new(out));
-                return;
-            }
-            Err(refusal) => refusal,
-        };
-        let (code, message) = match &refusal {
-            Refusal::Unsupported => (ErrorCode::METHOD_NOT_FOUND, "Method not found"),
-            Refusal::Invalid(fault) => (ErrorCode::INVALID_PARAMS, &**fault),
-            Refusal::Declined(declined) if declined.by_user => (DECLINED, &*declined.reason),
-            Refusal::Declined(declined) => (ErrorCode::INTERNAL_ERROR, &*declined.reason),
-        };
-        let error = ErrorObject::new(code, message);
-        let engine = self.stdio.engine_mut();
-        let _ = engine.fail(token, &error, &mut Lines::new(out));
-    }
-
     /// What happened other than by a message.
     fn take_events(&mut self) {
         while let Some(event) = self.stdio.engine_mut().poll_event() {
@@ -499,35 +439,6 @@ impl<'s> ClientConnection<'s> {
         }
         (!nothing).then_some(consumed)
     }
-
-    /// When the server has been silent for too long.
-    fn silent_at(&self) -> Option<Instant> {
-        let ready = matches!(self.phase, Phase::Ready) && self.probe.is_none();
-        let idle = self.shared.timeouts.idle.filter(|_| ready)?;
-        self.heard.checked_add(idle)
-    }
-
-    fn probe(&mut self, out: &mut Vec<u8>) {
-        let modern = self.version.map(ProtocolVersion::era) == Some(Era::Modern);
-        let method = if modern { "server/discover" } else { "ping" };
-        let params = Json::EMPTY_OBJECT;
-        match self.ask(method, params.raw(), Purpose::Probe, out) {
-            Ok(key) => self.probe = Some(key),
-            // As many calls wait as may: they will say whether the server is there.
-            Err(_) => self.heard = Instant::now(),
-        }
-    }
-}
-
-/// The method of a question of the server's.
-const fn method_of(kind: ServerRequestKind) -> &'static str {
-    match kind {
-        ServerRequestKind::ListRoots => "roots/list",
-        ServerRequestKind::CreateMessage => "sampling/createMessage",
-        ServerRequestKind::Elicit => "elicitation/create",
-        // Passed on by the engine only if it is known, and not known here: no handler is either.
-        _ => "",
-    }
 }
 
 /// Why the engine did not send a call.
@@ -549,120 +460,4 @@ fn refused(error: EngineError) -> CallError {
 
 fn owned(value: RawJson<'_>) -> Json<'static> {
     Json::from(value).into_owned()
-}
-
-impl Protocol for ClientConnection<'_> {
-    fn window(&self) -> usize {
-        self.stdio.window()
-    }
-
-    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-        let written = out.len();
-        let step = self.stdio.receive(engine_now(), input, out);
-        let tap = &self.shared.settings.tap;
-        if step.incoming.is_some() {
-            tap.tell(Direction::Received, &input[..step.consumed]);
-        }
-        let taken = self.take(step.consumed, step.incoming, out);
-        tap.tell(Direction::Sent, &out[written..]);
-        taken
-    }
-
-    fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-        let step = self.stdio.finish(engine_now(), rest, out);
-        if step.incoming.is_some() {
-            let tap = &self.shared.settings.tap;
-            tap.tell(Direction::Received, &rest[..step.consumed]);
-        }
-        let taken = self.take(step.consumed, step.incoming, out);
-        if taken.is_none() {
-            // Everything has been heard: nothing will be answered any more.
-            self.end(None);
-        }
-        taken
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
-        match &mut self.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            none => *none = Some(cx.waker().clone()),
-        }
-        let written = out.len();
-        if matches!(self.phase, Phase::New) {
-            self.phase = Phase::Connecting;
-            let engine = self.stdio.engine_mut();
-            // A `Vec` is never full.
-            let _ = engine.connect(engine_now(), &mut Lines::new(out));
-        }
-        if !self.is_over() && self.ends.closing.as_mut().poll_next(cx).is_ready() {
-            // What was said before the end comes before it: the server is told of calls that nobody waits for.
-            while matches!(self.phase, Phase::Ready)
-                && let Poll::Ready(Some(control)) = self.ends.control.as_mut().poll_next(cx)
-            {
-                self.control(control, out);
-            }
-            self.end(Some(ClosedReason::Us));
-        }
-        let full = out.len() + room;
-        while matches!(self.phase, Phase::Ready) && out.len() < full {
-            if let Poll::Ready(Some(control)) = self.ends.control.as_mut().poll_next(cx) {
-                self.control(control, out);
-            } else if let Poll::Ready((token, done)) = self.running.poll_next(cx) {
-                self.answer(token, done, out);
-            } else if self.has_room()
-                && let Poll::Ready(Some(call)) = self.ends.calls.as_mut().poll_next(cx)
-            {
-                self.start(call, out);
-            } else {
-                break;
-            }
-        }
-        self.take_events();
-        let tap = &self.shared.settings.tap;
-        tap.tell(Direction::Sent, &out[written..]);
-        if self.is_over() || self.stdio.engine().pending() == 0 && self.running.is_empty() {
-            return Poll::Ready(());
-        }
-        Poll::Pending
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        let engine = self.stdio.engine().poll_timeout().map(machine_instant);
-        match (engine, self.silent_at()) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
-        let written = out.len();
-        let engine = self.stdio.engine_mut();
-        // A `Vec` is never full.
-        let _ = engine.handle_timeout(engine_now(), &mut Lines::new(out));
-        self.take_events();
-        if self.silent_at().is_some_and(|at| at <= now) {
-            self.probe(out);
-        }
-        let tap = &self.shared.settings.tap;
-        tap.tell(Direction::Sent, &out[written..]);
-    }
-
-    fn wants(&self) -> Wants {
-        match &self.phase {
-            // What was said to the server is still to reach it, such as a cancellation.
-            Phase::Ended(Some(ClosedReason::Us)) => Wants::Flush,
-            Phase::Ended(_) | Phase::Failed(_) => Wants::Stop,
-            Phase::New | Phase::Connecting | Phase::Ready => Wants::More,
-        }
-    }
-}
-
-impl Drop for ClientConnection<'_> {
-    fn drop(&mut self) {
-        for index in 0..self.running.places() {
-            if let Some((future, _)) = self.running.remove(index) {
-                let _ = contain(|| drop(future));
-            }
-        }
-    }
 }

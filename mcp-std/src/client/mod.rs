@@ -38,6 +38,7 @@
 //! - A server that ends fails the calls in flight at once with [`CallError::Closed`], which has its exit status and its last
 //!   words; [`Restart`] starts it again.
 
+mod asking;
 mod builder;
 mod cache;
 mod calls;
@@ -73,7 +74,7 @@ pub use frames::Direction;
 use handle::{Control, Handle, Shared};
 pub use handlers::{Declined, ElicitRequest, SamplingRequest};
 pub use mcp_core::engine::client::{ConnectError as HandshakeError, ServerInfo};
-pub use mcp_io::child::{Command, Exit, Inherit, SpawnError, Stderr};
+pub use mcp_io::child::{Command, Exit, Inherit, SpawnError, Stderr, Step};
 pub use notification::{Notification, Notifications};
 pub use options::{CacheUse, CallOptions, Canceller, Restart, Timeouts};
 pub use outcome::{Response, ToolOutcome};

@@ -8,6 +8,7 @@
 //!               \--the first one fails--> end
 //! ```
 
+use core::future::pending;
 use core::pin::Pin;
 use core::time::Duration;
 use std::sync::Arc;
@@ -16,11 +17,11 @@ use std::time::Instant;
 use async_channel::Receiver;
 use async_io::Timer;
 use futures_lite::future::or;
-use futures_lite::{AsyncRead, AsyncWrite};
+use futures_lite::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use mcp_core::Limits;
 use mcp_core::engine::client::{ClientConfig, EraMode};
 use mcp_core::model::ProtocolVersion;
-use mcp_io::child::{Command, Handle, Shutdown};
+use mcp_io::child::{Command, Exit, Handle, Shutdown};
 use mcp_io::{End, Options, drive};
 
 use super::connection::ClientConnection;
@@ -244,9 +245,12 @@ impl Session {
             &mut self.ends,
             &mut self.subscriptions,
         );
+        let mut unread = None;
         let end = match opened {
-            Opened::Streams(reader, writer) => {
-                drive(&mut connection, reader, writer, Options::client()).await
+            Opened::Streams(mut reader, writer) => {
+                let end = drive(&mut connection, &mut reader, writer, Options::client()).await;
+                unread = Some(reader);
+                end
             }
             Opened::Server(server) => {
                 server.serve_pair(&mut connection).await;
@@ -281,7 +285,8 @@ impl Session {
             self.refuse(&closed);
         }
         if let Some(child) = child {
-            closed.exited(child.shutdown(self.shutdown).await);
+            let exit = or(child.shutdown(self.shutdown), passed_over(unread)).await;
+            closed.exited(exit);
         }
         match unconnected {
             None => Ended::Closed(closed),
@@ -318,6 +323,16 @@ impl Session {
 enum Opened {
     Streams(Reader, Writer),
     Server(Server),
+}
+
+/// Reads on for as long as it is polled: a server that has something left to say can say it, and does not end with an error
+/// because nobody listens.
+async fn passed_over(unread: Option<Reader>) -> Exit {
+    let mut bytes = [0; 4096];
+    if let Some(mut reader) = unread {
+        while reader.read(&mut bytes).await.is_ok_and(|read| read > 0) {}
+    }
+    pending().await
 }
 
 /// Until the last client is dropped, or closed.

@@ -59,12 +59,9 @@ fn what_the_server_refuses() {
     );
     // Not offered, and so not sent.
     fails(&["read", "a:b"], SMALL, 3, &["does not offer `resources`"]);
-    fails(
-        &["call", "test_sampling", "prompt=x", "--era", "legacy"],
-        EVERYTHING,
-        1,
-        &[],
-    );
+    let sampling = ["call", "test_sampling", "prompt=x"];
+    let words = ["sampling", "This program cannot do that for a server"];
+    fails(&sampling, EVERYTHING, 3, &words);
 }
 
 #[test]
@@ -118,7 +115,7 @@ fn a_program_that_prints_something_else() {
     let server = [
         "sh",
         "-c",
-        "echo 'Welcome \u{1b}[2Jto it'; echo why >&2; exec cat > /dev/null",
+        "echo 'Welcome \u{1b}[2Jto it'; echo why >&2; while read line; do :; done",
     ];
     let words = [
         "--timeout",

@@ -25,7 +25,7 @@ fn trace_draws_both_eras_and_leaves_the_output_alone() {
                 "╌ notifications/progress ╌┤",
                 "\"progress\":2",
                 "─ result #",
-                "done after 2 steps",
+                "\"content\":",
             ][..],
         ),
         (

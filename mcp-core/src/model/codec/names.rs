@@ -28,7 +28,7 @@ macro_rules! serde_impls {
     ($($any:tt)*) => {};
 }
 
-/// What is the same for every type that is [`Write`] and [`Own`].
+/// What is the same for every type that is `Write` and `Own`.
 macro_rules! value_impls {
     ($name:ident) => {
         impl $crate::model::codec::Encode for $name {

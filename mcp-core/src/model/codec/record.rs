@@ -16,7 +16,7 @@
 /// - `flag`: a `bool`, absent if false;
 /// - `off`: not on the wire.
 ///
-/// The members under `around` are those of every result: not among [`EncodeResult::members`].
+/// The members under `around` are those of every result: not among `EncodeResult::members`.
 macro_rules! record {
     (
         $(#[$doc:meta])*
@@ -244,7 +244,7 @@ macro_rules! write_field {
     (keep $($rest:tt)*) => { $crate::model::codec::write_field! { opt $($rest)* } };
 }
 
-/// [`EncodeResult`] for a record with `meta` under `around`; `cacheable` if also `ttl_ms` and `cache_scope`.
+/// `EncodeResult` for a record with `meta` under `around`; `cacheable` if also `ttl_ms` and `cache_scope`.
 macro_rules! result_impls {
     ($name:ident $($cacheable:ident)?) => {
         impl $crate::model::codec::EncodeResult for $name<'_> {

@@ -77,10 +77,10 @@ fn text(result: &CallToolResult<'_>) -> String {
     let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let same = value(structured.as_str());
     for block in &result.content {
-        let repeats = |text: &str| same.is_some() && value(text) == same;
-        match block {
-            ContentBlock::Text(block) if repeats(&block.text) => {}
-            other => show::block(other, &mut text),
+        let repeats = matches!(block, ContentBlock::Text(block)
+            if same.is_some() && value(&block.text) == same);
+        if !repeats {
+            show::block(block, &mut text);
         }
     }
     text.push_str(&show::plain(&show::pretty(structured.raw())));

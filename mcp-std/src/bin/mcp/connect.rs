@@ -256,12 +256,17 @@ impl Connected<'_> {
     /// Of a call, with its progress shown.
     pub(crate) fn options(&self) -> CallOptions {
         let options = CallOptions::new();
-        // With `--trace` it is seen as it comes.
-        if self.target.json || self.target.trace {
+        if self.target.json {
             return options;
         }
         let bar = Bar::new();
-        options.on_progress(move |progress| bar.show(progress))
+        // With `--trace` it is seen as it comes.
+        let shown = !self.target.trace;
+        options.on_progress(move |progress| {
+            if shown {
+                bar.show(progress);
+            }
+        })
     }
 
     /// The server's name, as it says itself, or as it was started.
@@ -308,9 +313,12 @@ pub(crate) fn output(text: &[u8]) -> Result<(), Failure> {
     screen::clear_bar();
     let mut out = io::stdout().lock();
     let done = out.write_all(text).and_then(|()| out.flush());
-    done.map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Unread,
-        _ => Failure::Server(format!("standard output: {error}")),
+    done.map_err(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Failure::Unread
+        } else {
+            Failure::Server(format!("standard output: {error}"))
+        }
     })
 }
 

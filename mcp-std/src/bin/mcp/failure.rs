@@ -3,6 +3,7 @@
 use core::fmt::Write as _;
 use std::process::ExitCode;
 
+use mcp_std::Json;
 use mcp_std::client::{
     CallError, Closed, ClosedReason, ConnectError, HandshakeError, Timeout, Unsupported,
 };
@@ -61,7 +62,12 @@ impl Failure {
                 if let Some(data) = &answer.data {
                     let _ = write!(text, "\n  data: {}", cut(data.as_str(), 1000));
                 }
-                format!("{text}\n{hint}")
+                let needs = |data: &Json<'_>| data.as_str().contains("\"requiredCapabilities\"");
+                if answer.data.as_ref().is_some_and(needs) {
+                    format!("{text}\nThis program cannot do that for a server")
+                } else {
+                    format!("{text}\n{hint}")
+                }
             }
             CallError::Timeout(Timeout::Request(time)) => format!(
                 "no answer and no progress within {time:?}; the server was told to stop. `--timeout SECONDS` allows more"

@@ -91,7 +91,11 @@ impl<S: Sharing> Connection<S> {
             {
                 arguments
             }
-            _ => None,
+            CallRequest::Tool { .. }
+            | CallRequest::Resource { .. }
+            | CallRequest::Prompt { .. }
+            | CallRequest::Complete { .. }
+            | _ => None,
         };
         let binding = Binding {
             principal: None,
@@ -282,7 +286,9 @@ impl<S: Sharing> Connection<S> {
         let violations = tool.misfit(result)?;
         let message =
             format!("The result of {subject} does not fit its output schema: {violations}");
-        tracing::warn!("{message}");
+        // The violations quote values: no content above debug.
+        tracing::warn!("The result of {subject} does not fit its output schema");
+        tracing::debug!("{message}");
         Some(ProtocolError::new(ErrorCode::INTERNAL_ERROR, message))
     }
 
