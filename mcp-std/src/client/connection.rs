@@ -399,8 +399,11 @@ impl<'s> ClientConnection<'s> {
     }
 
     fn timed_out(&mut self, key: RequestKey, total: bool) {
-        if self.probe == Some(key) {
-            let silence = self.shared.timeouts.idle.unwrap_or_default();
+        let silence = self.shared.timeouts.idle.unwrap_or_default();
+        if self.probe == Some(key) && self.heard.elapsed() < silence {
+            // It has other things to say.
+            self.probe = None;
+        } else if self.probe == Some(key) {
             tracing::info!(?silence, "the server does not answer");
             self.end(Some(ClosedReason::Silent(silence)));
         }

@@ -148,6 +148,7 @@ impl Session {
             let ended = self.connection(verdict).await;
             let first = self.shared.connections() == 0;
             let closing = self.ends.closing.is_closed();
+            let held = matches!(ended, Ended::Closed(_)) && started.elapsed() >= GOOD;
             let last = match ended {
                 Ended::Unconnected { error, .. } if closing => {
                     Closed::new(ClosedReason::Connect(error))
@@ -172,7 +173,7 @@ impl Session {
             if closing {
                 return last;
             }
-            if started.elapsed() >= GOOD {
+            if held {
                 attempt = 0;
             }
             let restart = match self.lane {

@@ -252,11 +252,12 @@ impl<S: Sharing> Protocol for Connection<S> {
 impl<S: Sharing> Drop for Connection<S> {
     fn drop(&mut self) {
         for index in 0..self.running.places() {
-            if let Some((future, _)) = self.running.remove(index) {
+            if let Some((future, running)) = self.running.remove(index) {
                 calls::drop_handler(future);
+                running.end();
             }
         }
-        // Whoever took a context elsewhere and waits for an answer is told that none will come.
+        // The same goes for those who wait for an answer in a session.
         self.notes.close();
         while self.notes.try_recv().is_ok() {}
     }

@@ -29,13 +29,8 @@ impl Digest {
     pub(crate) fn json(&mut self, value: RawJson<'_>) {
         match value.kind() {
             Kind::Null => self.0.update("n"),
-            Kind::Bool => self
-                .0
-                .update(if value.is_null() { "n" } else { value.as_str() }),
-            Kind::Number => {
-                self.0.update("#");
-                self.number(value);
-            }
+            Kind::Bool => self.0.update(value.as_str()),
+            Kind::Number => self.number(value),
             Kind::String => {
                 self.0.update("s");
                 let text = value.as_string().map(|text| text.decode());
@@ -65,16 +60,31 @@ impl Digest {
         }
     }
 
+    /// Integers of 64 bits by their value; others by that of the float, if they have no more digits than a float tells
+    /// apart, and else as they are written.
     fn number(&mut self, value: RawJson<'_>) {
+        const DIGITS: usize = 15;
         let number = value.as_number();
-        if let Some(integer) = number.and_then(|number| number.as_i64()) {
-            self.0.update(i128::from(integer).to_le_bytes());
-        } else if let Some(integer) = number.and_then(|number| number.as_u64()) {
-            self.0.update(i128::from(integer).to_le_bytes());
-        } else if let Some(float) = number.and_then(|number| number.as_f64()) {
-            self.0.update(float.to_bits().to_le_bytes());
-        } else {
-            self.text(value.as_str());
+        let mantissa = value.as_str().split(['e', 'E']).next().unwrap_or_default();
+        let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
+        let integer = number.and_then(|number| number.as_i64().map(i128::from));
+        let integer = integer.or_else(|| Some(i128::from(number?.as_u64()?)));
+        let float = number
+            .and_then(|number| number.as_f64())
+            .filter(|_| digits <= DIGITS);
+        match (integer, float) {
+            (Some(integer), _) => {
+                self.0.update("i");
+                self.0.update(integer.to_le_bytes());
+            }
+            (None, Some(float)) => {
+                self.0.update("d");
+                self.0.update(float.to_bits().to_le_bytes());
+            }
+            (None, None) => {
+                self.0.update("t");
+                self.text(value.as_str());
+            }
         }
     }
 
@@ -139,6 +149,11 @@ mod tests {
             "18446744073709551615",
             "9223372036854775807",
             "1e400",
+            "1e401",
+            "123456789012345678901",
+            "123456789012345678902",
+            "0.1234567890123456",
+            "0.12345678901234561",
         ];
         for (at, one) in values.iter().enumerate() {
             for other in &values[..at] {

@@ -8,7 +8,7 @@
 
 use core::future::poll_fn;
 use core::task::{Poll, Waker};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_core::ErrorCode;
 use mcp_core::json::{Json, MAX_DEPTH, RawJson};
@@ -51,7 +51,10 @@ struct Asking {
     pending: Vec<(usize, InputRequest<'static>)>,
     /// This run asked at this place what the one before did not.
     astray: Option<usize>,
+    /// Who runs the handler: woken when it asks.
     waker: Option<Waker>,
+    /// Those who asked and wait, in the handler or in a task that it gave its context: woken when the run is over.
+    waiting: Vec<Waker>,
     over: bool,
 }
 
@@ -121,6 +124,7 @@ impl Round {
                 pending: Vec::new(),
                 astray: None,
                 waker: None,
+                waiting: Vec::new(),
                 over: false,
             }),
         })))
@@ -142,18 +146,27 @@ impl Round {
         json(self.0.text.get(self.0.meta..)?)
     }
 
-    /// Asks the client: the answer, if there is one from an earlier round; else this never completes, because the handler
-    /// is dropped.
+    /// Asks the client: the answer, if there is one from an earlier round; else this waits until the run is over, which
+    /// drops the handler, and whoever else has asked is told that no answer will come.
     pub(crate) async fn ask(
         &self,
         request: InputRequest<'static>,
     ) -> Result<Json<'static>, AskError> {
         let mut request = Some(request);
-        poll_fn(|_| {
-            let Some(request) = request.take() else {
-                return Poll::Pending;
-            };
-            self.lock().ask(request)
+        poll_fn(|cx| {
+            let mut asking = self.lock();
+            if asking.over {
+                return Poll::Ready(Err(AskError::Closed));
+            }
+            if let Some(request) = request.take()
+                && let answered @ Poll::Ready(_) = asking.ask(request)
+            {
+                return answered;
+            }
+            if !asking.waiting.iter().any(|one| one.will_wake(cx.waker())) {
+                asking.waiting.push(cx.waker().clone());
+            }
+            Poll::Pending
         })
         .await
     }
@@ -176,6 +189,20 @@ impl Round {
         let mut asking = self.lock();
         asking.over = true;
         asking.waker = None;
+        let waiting = core::mem::take(&mut asking.waiting);
+        drop(asking);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// How many bytes of the client's it holds.
+    pub(crate) fn len(&self) -> usize {
+        let asking = self.lock();
+        let answers = asking.asked.iter().flat_map(|asked| &asked.answer);
+        let answers: usize = answers.map(String::len).sum();
+        let responses = self
+            .responses()
+            .map_or(0, |responses| responses.as_str().len());
+        self.0.text.len() + responses + self.own_state().map_or(0, str::len) + answers
     }
 
     /// What comes after a run that ended asking.
@@ -208,10 +235,7 @@ impl Round {
     }
 
     fn lock(&self) -> MutexGuard<'_, Asking> {
-        self.0
-            .asking
-            .lock()
-            .expect("nothing panics while it holds this lock")
+        self.0.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -221,9 +245,6 @@ impl Asking {
     }
 
     fn ask(&mut self, request: InputRequest<'static>) -> Poll<Result<Json<'static>, AskError>> {
-        if self.over {
-            return Poll::Ready(Err(AskError::Closed));
-        }
         let (kind, digest) = (kind(&request), digest(&request));
         let place = self.next;
         self.next += 1;
@@ -235,8 +256,9 @@ impl Asking {
                 answer: Some(answer),
                 ..
             }) => {
-                let answer = Json::owned(answer.clone());
-                return Poll::Ready(Ok(answer.expect("it was checked when it came")));
+                // No message is deeper than that, so it can be read again.
+                let answer = json(answer).map(|answer| Json::from(answer).into_owned());
+                return Poll::Ready(answer.ok_or(AskError::Closed));
             }
             Some(_) => self.pending.push((place, request)),
             None => {

@@ -30,6 +30,8 @@ pub(super) struct Waiting<S: Sharing> {
     running: Running<S>,
     context: Context,
     given: Kept,
+    /// How many bytes of the client's all of that holds.
+    bytes: usize,
 }
 
 /// What answering a call takes.
@@ -122,7 +124,7 @@ impl<S: Sharing> Connection<S> {
         out: &mut Vec<u8>,
     ) {
         let given = Kept::new(given);
-        let bytes = given.len();
+        let bytes = given.len() + running.round.as_ref().map_or(0, Round::len);
         if self.waiting_bytes + bytes > self.hub.settings.max_waiting {
             let message = "Server busy: too many calls are waiting for their turn, retry later";
             let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
@@ -133,15 +135,14 @@ impl<S: Sharing> Connection<S> {
             running,
             context,
             given,
+            bytes,
         });
     }
 
     pub(super) fn cancel(&mut self, key: CallKey) {
         if let Some((future, running)) = self.running.remove(key.index()) {
             drop_handler(future);
-            if let Some(round) = &running.round {
-                round.end();
-            }
+            running.end();
             tracing::debug!(
                 method = running.subject.method(),
                 name = running.subject.name(),
@@ -158,8 +159,8 @@ impl<S: Sharing> Connection<S> {
             .waiting
             .iter()
             .position(|waiting| waiting.running.token.key() == key);
-        if let Some(Waiting { given, .. }) = at.and_then(|at| self.waiting.remove(at)) {
-            self.waiting_bytes -= given.len();
+        if let Some(Waiting { bytes, .. }) = at.and_then(|at| self.waiting.remove(at)) {
+            self.waiting_bytes -= bytes;
         }
     }
 
@@ -170,11 +171,12 @@ impl<S: Sharing> Connection<S> {
                 running,
                 context,
                 given,
+                bytes,
             }) = self.waiting.pop_front()
             else {
                 return;
             };
-            self.waiting_bytes -= given.len();
+            self.waiting_bytes -= bytes;
             self.start(running, context, given.given(), out);
         }
     }
@@ -382,7 +384,11 @@ impl<S: Sharing> Connection<S> {
                 let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
                 self.fail(running.token, &error, out);
             }
-            None => {}
+            None => {
+                let message = format!("{} asked without a context", running.subject);
+                let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+                self.fail(running.token, &error, out);
+            }
         }
     }
 
@@ -443,6 +449,13 @@ impl<S: Sharing> Running<S> {
             subject,
             round,
             began: None,
+        }
+    }
+
+    /// Whoever took its context elsewhere and waits for an answer is told that none will come.
+    pub(super) fn end(&self) {
+        if let Some(round) = &self.round {
+            round.end();
         }
     }
 }
