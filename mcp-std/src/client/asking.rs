@@ -145,6 +145,7 @@ impl Client {
                     items,
                     next,
                     fingerprint: fingerprints.of(answer.json.as_str()),
+                    bytes: answer.json.as_str().len(),
                 })
             }
         })

@@ -1,6 +1,6 @@
 //! What can go wrong, sorted by who can do something about it.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 use core::time::Duration;
 use std::sync::{Arc, OnceLock};
 
@@ -345,9 +345,23 @@ impl fmt::Display for Closed {
         }
         let last = self.stderr().trim_end();
         if !last.is_empty() {
-            write!(f, "; its last words: {}", tail(last))?;
+            f.write_str("; its last words: ")?;
+            tail(last)
+                .chars()
+                .map(shown)
+                .try_for_each(|char| f.write_char(char))?;
         }
         Ok(())
+    }
+}
+
+/// Messages end up on terminals and in logs: what would steer them, or turn the direction of a text, is not let through.
+fn shown(char: char) -> char {
+    match char {
+        '\n' => char,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
+        _ if char.is_control() => char::REPLACEMENT_CHARACTER,
+        _ => char,
     }
 }
 

@@ -79,6 +79,7 @@ pub use notification::{Notification, Notifications};
 pub use options::{CacheUse, CallOptions, Canceller, Restart, Timeouts};
 pub use outcome::{Response, ToolOutcome};
 pub use pager::{Pager, PagingFault};
+pub use session::all_closed;
 pub use subscription::{Subscription, SubscriptionEnd};
 
 /// A connection to a server. Cheap to clone; all clones are one connection.

@@ -18,6 +18,9 @@ use super::error::CallError;
 /// More pages than this are an error, unless [`Timeouts`](super::Timeouts) or memory end the list before.
 pub(crate) const MAX_PAGES: usize = 10_000;
 
+/// How many bytes of answers may make up a list that is collected: no honest list is that long.
+const MAX_COLLECTED: usize = 64 * 1024 * 1024;
+
 /// One page.
 pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
@@ -25,6 +28,8 @@ pub(crate) struct Page<T> {
     pub(crate) next: Option<String>,
     /// Of what the page holds, cursor excluded.
     pub(crate) fingerprint: u64,
+    /// How long the answer was.
+    pub(crate) bytes: usize,
 }
 
 /// What a page holds, in a number. Two pages that differ have the same one only by an accident of 1 in 2^64.
@@ -55,6 +60,8 @@ pub struct Pager<T> {
     seen: HashSet<u64>,
     fingerprints: Fingerprints,
     pages: usize,
+    /// How long all answers were together.
+    bytes: usize,
     max_pages: usize,
 }
 
@@ -80,6 +87,7 @@ impl<T> Pager<T> {
             seen: HashSet::new(),
             fingerprints: Fingerprints::default(),
             pages: 0,
+            bytes: 0,
             max_pages: MAX_PAGES,
         }
     }
@@ -101,6 +109,10 @@ impl<T> Pager<T> {
         while let Some(item) = self.next().await {
             all.push(item?);
             all.extend(self.items.drain(..));
+            if self.bytes > MAX_COLLECTED {
+                let limit = MAX_COLLECTED;
+                return Err(CallError::Paging(PagingFault::TooLarge { limit }));
+            }
         }
         Ok(all)
     }
@@ -109,6 +121,7 @@ impl<T> Pager<T> {
     fn turn(&mut self, page: Page<T>) -> Result<(), CallError> {
         self.items = page.items.into();
         self.pages += 1;
+        self.bytes = self.bytes.saturating_add(page.bytes);
         let Some(cursor) = page.next else {
             self.state = State::Done;
             return Ok(());
@@ -144,6 +157,12 @@ pub enum PagingFault {
         /// So many pages were read.
         limit: usize,
     },
+    /// More bytes than are held for a list that is wanted as a whole.
+    #[non_exhaustive]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
 }
 
 impl fmt::Display for PagingFault {
@@ -156,6 +175,10 @@ impl fmt::Display for PagingFault {
             Self::TooLong { limit } => write!(
                 f,
                 "the list has more than {limit} pages: raise `Pager::max_pages` if that is right"
+            ),
+            Self::TooLarge { limit } => write!(
+                f,
+                "the list is longer than {limit} bytes: take it item by item, as a stream, if that is right"
             ),
         }
     }

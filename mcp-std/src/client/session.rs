@@ -10,6 +10,7 @@
 
 use core::future::pending;
 use core::pin::Pin;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,6 +38,36 @@ const GOOD: Duration = Duration::from_secs(60);
 
 /// Calls in flight are failed when it is known how the process ended, or after so long without that.
 const LAST_WORDS: Duration = Duration::from_millis(250);
+
+/// How many sessions there are in this process.
+static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a session for as long as it is there.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        SESSIONS.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        SESSIONS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits until all connections of this process have ended, and the processes of their servers: those that were closed, those
+/// whose last [`Client`](super::Client) was dropped, and those that were given up while connecting. For a program that is
+/// about to exit, which would otherwise leave a server behind that is still being ended. As long as a client is in use it
+/// does not return.
+pub async fn all_closed() {
+    const PAUSE: Duration = Duration::from_millis(5);
+    while SESSIONS.load(Ordering::Relaxed) > 0 {
+        Timer::after(PAUSE).await;
+    }
+}
 
 type Reader = Pin<Box<dyn AsyncRead + Send>>;
 type Writer = Pin<Box<dyn AsyncWrite + Send>>;
@@ -68,6 +99,7 @@ pub(crate) struct Session {
     ends: Ends,
     /// Subscriptions outlive connections.
     subscriptions: Vec<Arc<Channel>>,
+    _counted: Counted,
 }
 
 /// How one connection ended.
@@ -108,6 +140,7 @@ impl Session {
             shared,
             ends,
             subscriptions: Vec::new(),
+            _counted: Counted::new(),
         }
     }
 

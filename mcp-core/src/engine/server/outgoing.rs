@@ -6,12 +6,12 @@ use super::ServerEngine;
 use super::era::Session;
 use super::incoming::{Answer, Incoming};
 use crate::engine::{CallKey, Lookup, RequestKey};
-use crate::error::{PeerFault, SendError};
+use crate::error::{ErrorCode, PeerFault, SendError};
 use crate::json::{Full, RawJson, Sink, Writer};
 use crate::model::{
     ClientCapabilities, ElicitRequestParams, Encode, Era, InputRequest, ProtocolVersion,
 };
-use crate::rpc::{RequestId, Response, write_notification, write_request};
+use crate::rpc::{Outcome, RequestId, Response, write_notification, write_request};
 
 /// Why a request does not go to the client. Nothing was written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -168,6 +168,18 @@ impl ServerEngine {
         let id = RequestId::new(RawJson::new(&digits)).ok_or(busy)?;
         write_request(out, id, method, params).map_err(|Full| RequestError::Full)?;
         self.requests.insert((), None).ok_or(busy)
+    }
+
+    /// A request that was answered with something that is no response is over: whoever asked does not wait for another.
+    pub(super) fn answered_wrongly<'b>(&mut self, key: RequestKey) -> Incoming<'b> {
+        self.requests.remove(key);
+        let message = RawJson::new("\"the client's answer is not a JSON-RPC response\"");
+        let outcome = Outcome::Error {
+            code: ErrorCode::INVALID_REQUEST,
+            message: message.as_string().expect("it is a string"),
+            data: None,
+        };
+        Incoming::Answer(Answer { key, outcome })
     }
 
     /// What an answer is to. One to no request of ours, or to one that is over, is never answered in its turn.

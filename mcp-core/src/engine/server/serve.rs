@@ -5,7 +5,7 @@ use super::era::{self, Terms};
 use super::refusal::refuse;
 use super::request::string;
 use super::{BatchKey, Call, Incoming, Served, ServedKind, ServerEngine, request};
-use crate::engine::ReplyToken;
+use crate::engine::{Lookup, ReplyToken};
 use crate::error::{EnvelopeFault, PeerFault};
 use crate::json::{Full, Sink};
 use crate::model::{Era, Method, Params, ProtocolVersion};
@@ -65,9 +65,11 @@ impl ServerEngine {
             }
         }
         if answer_due {
-            refuse(out, id, fault, None)
-        } else {
-            Incoming::Rejected(fault)
+            return refuse(out, id, fault, None);
+        }
+        match id.map(|id| self.requests.find(id)) {
+            Some(Lookup::Pending(key)) => self.answered_wrongly(key),
+            Some(Lookup::Over | Lookup::Unknown) | None => Incoming::Rejected(fault),
         }
     }
 

@@ -12,7 +12,7 @@ use async_signal::Signals;
 use clap::ValueEnum;
 use futures_lite::StreamExt;
 use futures_lite::future::or;
-use mcp_std::client::{CallOptions, Client, Command, Direction, Inherit, Stderr};
+use mcp_std::client::{CallOptions, Client, Command, Direction, Inherit, Stderr, all_closed};
 use mcp_std::model::Era;
 use mcp_std::{LoggingLevel, ProtocolVersion};
 
@@ -133,8 +133,10 @@ impl Target {
         )
         .await;
         // A call that was interrupted is dropped by now, and so cancelled: the server hears of it before it ends.
-        if let Some(client) = connected {
-            client.close().await;
+        match connected {
+            Some(client) => drop(client.close().await),
+            // It was given up while it was connecting: its process is not to outlive this one.
+            None => all_closed().await,
         }
         done.map_err(|failure| failure.with_last_words(&words.take()))
     }
@@ -303,7 +305,10 @@ impl LastWords {
 
 fn signals() -> io::Result<Signals> {
     #[cfg(unix)]
-    return Signals::new([async_signal::Signal::Int, async_signal::Signal::Term]);
+    {
+        use async_signal::Signal::{Hup, Int, Term};
+        Signals::new([Int, Term, Hup])
+    }
     #[cfg(not(unix))]
     Signals::new([async_signal::Signal::Int])
 }

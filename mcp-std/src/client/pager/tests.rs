@@ -16,6 +16,7 @@ fn pager(
         let (items, next) = answer(asked, cursor);
         ready(Ok(Page {
             fingerprint: items.iter().map(|&item| u64::from(item) + 1).sum(),
+            bytes: 0,
             items,
             next: next.map(str::to_owned),
         }))

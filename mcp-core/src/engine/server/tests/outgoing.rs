@@ -52,6 +52,33 @@ fn answers_come_in_a_batch() {
     assert_eq!(engine.pending(), 0);
 }
 
+/// Whoever asked is told, instead of waiting for an answer that has come already.
+#[test]
+fn an_answer_that_is_none_ends_its_request() {
+    for answer in [
+        r#""error":{"code":"x"}"#,
+        r#""error":{}"#,
+        r#""error":5"#,
+        r#""result":{},"error":{"code":1,"message":"m"}"#,
+        r#""result":null"#,
+    ] {
+        let mut engine = session();
+        let asked = engine
+            .request(None, &InputRequest::ListRoots, &mut Vec::new())
+            .expect("declared");
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":0,{answer}}}"#);
+        let mut out = Vec::new();
+        let incoming = engine.receive(answer.as_bytes(), &mut out);
+        let Incoming::Answer(Answer { key, outcome }) = incoming else {
+            panic!("{answer}: {incoming:?}");
+        };
+        assert_eq!(key, asked);
+        assert!(matches!(outcome, Outcome::Error { .. }), "{answer}");
+        assert!(out.is_empty(), "nothing is answered to answers");
+        assert_eq!(engine.pending(), 0);
+    }
+}
+
 #[test]
 fn a_request_that_did_not_fit_was_not_made() {
     let (mut free, mut bounded) = (session(), session());
