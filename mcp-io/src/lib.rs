@@ -21,6 +21,8 @@ mod buf;
 pub mod child;
 mod driver;
 mod error;
+#[cfg(any(feature = "http-server", feature = "http-client"))]
+pub mod http;
 mod pair;
 pub mod stdio;
 mod tasks;

@@ -1,5 +1,6 @@
 //! What a transport means for the engine: framing, loss, shutdown. Knows no socket.
 
+pub mod http;
 mod stdio;
 mod stdio_client;
 

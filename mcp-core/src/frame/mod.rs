@@ -4,6 +4,7 @@
 pub(crate) mod feed;
 mod line;
 mod lines;
+mod sse;
 
 pub use line::{LineFramer, LineOutcome, LineStep};
 pub use lines::Lines;

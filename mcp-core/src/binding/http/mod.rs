@@ -1,0 +1,4 @@
+//! Streamable HTTP: what MCP means over it. Knows header names and status numbers, no HTTP library and no socket.
+
+mod param;
+mod value;

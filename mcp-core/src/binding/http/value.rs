@@ -1,0 +1,1 @@
+//! Header values: what is safe stands as it is, the rest in base64 (ENC-01 to ENC-07).

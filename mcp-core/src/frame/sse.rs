@@ -1,0 +1,1 @@
+//! Server-sent events, both directions (WHATWG HTML, "Server-sent events").

@@ -1,0 +1,1 @@
+//! Exchanges with a server: pooled connections, TLS, proxies, redirects.

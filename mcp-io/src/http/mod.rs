@@ -1,0 +1,6 @@
+//! HTTP/1.1 over smol: hyper moves the bytes, here is what it leaves open.
+
+#[cfg(feature = "http-client")]
+pub mod client;
+#[cfg(feature = "http-server")]
+pub mod server;

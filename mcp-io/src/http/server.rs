@@ -1,0 +1,1 @@
+//! Connections from clients: bounds, timeouts, and an end in order.
