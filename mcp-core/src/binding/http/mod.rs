@@ -1,4 +1,21 @@
 //! Streamable HTTP: what MCP means over it. Knows header names and status numbers, no HTTP library and no socket.
 
+mod accept;
+mod head;
 mod param;
+mod refusal;
+mod reply;
+mod route;
+mod rules;
+mod sessions;
+mod streams;
 mod value;
+
+pub use accept::Accepts;
+pub use head::Head;
+pub use refusal::{MISSING_CAPABILITY, Refusal, status};
+pub use reply::{Output, Reply};
+pub use route::{Route, SESSION_PARAMETER};
+pub use rules::{Admission, HttpRules, Verb};
+pub use sessions::{SessionId, SessionLimits, Sessions, session_id};
+pub use streams::{StreamId, StreamLimits, Streams};

@@ -7,6 +7,7 @@ mod era;
 mod incoming;
 mod listen;
 mod logging;
+mod message;
 mod outgoing;
 mod refusal;
 mod request;
@@ -23,6 +24,7 @@ pub use answer::InputError;
 pub use batch::Batch;
 pub use catalog::{Cacheable, Catalog, CatalogBuilder, CatalogError};
 pub use incoming::{Answer, Call, CallRequest, CompletionTarget, Incoming, ResourceTarget};
+pub use message::Message;
 pub use outgoing::RequestError;
 pub use subscriptions::Change;
 
@@ -41,6 +43,7 @@ use crate::error::{EnvelopeFault, PeerFault, SendError};
 use crate::json::{RawJson, Sink};
 use crate::limits::Limits;
 use crate::model::{ClientCapabilities, LoggingLevel, ProtocolVersion};
+use crate::rpc::Envelope;
 
 /// One server talking to one peer.
 ///
@@ -70,6 +73,8 @@ use crate::model::{ClientCapabilities, LoggingLevel, ProtocolVersion};
 pub struct ServerEngine {
     catalog: Arc<Catalog>,
     limits: Limits,
+    /// Nothing of an earlier request counts: there are no sessions.
+    stateless: bool,
     session: Option<Session>,
     calls: Calls,
     batches: Batches,
@@ -117,11 +122,22 @@ impl ServerEngine {
         Self {
             catalog,
             limits,
+            stateless: false,
             session: None,
             calls: Calls::new(seed),
             batches: Batches::default(),
             subscriptions: Subscriptions::new(seed),
             requests: Pending::new(limits.max_pending, seed),
+        }
+    }
+
+    /// The same for requests of the modern era only, which stand for themselves: `initialize` does not exist. An HTTP
+    /// exchange without a session is served so.
+    #[must_use]
+    pub fn stateless(catalog: Arc<Catalog>, limits: Limits, seed: u64) -> Self {
+        Self {
+            stateless: true,
+            ..Self::new(catalog, limits, seed)
         }
     }
 
@@ -175,6 +191,36 @@ impl ServerEngine {
         }
         let incoming = self.single(message, None, out);
         self.settle(incoming, out)
+    }
+
+    /// The same for a message that was [read](Message::read) before.
+    pub fn take<'b, S: Sink + ?Sized>(
+        &mut self,
+        message: &Message<'b>,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let Message {
+            bytes,
+            envelope,
+            params,
+        } = message;
+        let incoming = self.message(bytes, envelope, params, None, out);
+        self.settle(incoming, out)
+    }
+
+    /// Refuses a request for what its transport found wrong with it; nothing of it is served. What is no request is not
+    /// answered (RPC-12).
+    pub fn refuse<'b, S: Sink + ?Sized>(
+        &self,
+        message: &Message<'b>,
+        fault: PeerFault,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let Ok(Envelope::Request(request)) = &message.envelope else {
+            return Incoming::Rejected(fault);
+        };
+        let about = Some((request, &message.params, &*self.catalog));
+        refuse(out, Some(request.id), fault, about)
     }
 
     /// Takes the next message of a batch; `None` when there are no more. Until then no answer of the batch leaves.
