@@ -29,6 +29,7 @@ use super::handlers::Refusal;
 use super::reply::{Outcome, Slot};
 use super::subscribing::Listening;
 use super::subscription::Channel;
+use super::watches::{Ask, Watches};
 use crate::entropy;
 use crate::panic::contain;
 
@@ -52,6 +53,8 @@ pub(crate) struct ClientConnection<'s> {
     pub(super) channels: &'s mut Vec<Arc<Channel>>,
     /// Those that are, on this one.
     pub(super) listening: Vec<Listening>,
+    /// And the resources that they are about, in the legacy era.
+    pub(super) watches: Watches,
     phase: Phase,
     /// When something last came.
     heard: Instant,
@@ -85,12 +88,10 @@ pub(super) enum Purpose {
     },
     /// `subscriptions/listen`
     Listen(Arc<Channel>),
-    /// `resources/subscribe`, for a subscription of the legacy era.
-    Subscribe(Arc<Channel>, String),
+    /// `resources/subscribe` or its opposite, for the subscriptions of the legacy era.
+    Watch(Ask, Arc<str>),
     /// Whether the server is there.
     Probe,
-    /// Nobody waits for the answer.
-    Nothing,
 }
 
 impl<'s> ClientConnection<'s> {
@@ -110,6 +111,7 @@ impl<'s> ClientConnection<'s> {
             running: Tasks::new(),
             channels,
             listening: Vec::new(),
+            watches: Watches::default(),
             phase: Phase::New,
             heard: Instant::now(),
             probe: None,
@@ -288,7 +290,7 @@ impl<'s> ClientConnection<'s> {
         match incoming {
             Incoming::Connected => self.connected(out),
             Incoming::ConnectFailed(error) => self.failed(error),
-            Incoming::Answer { key, outcome, .. } => self.answered(key, outcome, out),
+            Incoming::Answer { key, outcome, .. } => self.answered(key, outcome),
             Incoming::Progress { key, progress, .. } => {
                 if let Some(Some((asked, Purpose::Call { on_progress, .. }))) =
                     self.asked.get(key.index())
@@ -359,7 +361,7 @@ impl<'s> ClientConnection<'s> {
         }
     }
 
-    fn answered(&mut self, key: RequestKey, outcome: EngineOutcome<'_>, out: &mut Vec<u8>) {
+    fn answered(&mut self, key: RequestKey, outcome: EngineOutcome<'_>) {
         if self.probe == Some(key) {
             self.probe = None;
         }
@@ -378,11 +380,11 @@ impl<'s> ClientConnection<'s> {
                 }),
             }),
             Some(Purpose::Listen(channel)) => self.listen_ended(&channel, &outcome),
-            Some(Purpose::Subscribe(channel, uri)) => {
-                let honoured = matches!(outcome, EngineOutcome::Complete(_));
-                self.subscribed(&channel, honoured.then_some(uri), out);
+            Some(Purpose::Watch(ask, uri)) => {
+                let done = matches!(outcome, EngineOutcome::Complete(_));
+                self.watched(ask, &uri, done);
             }
-            Some(Purpose::Probe | Purpose::Nothing) | None => {}
+            Some(Purpose::Probe) | None => {}
         }
     }
 
@@ -422,10 +424,8 @@ impl<'s> ClientConnection<'s> {
                     Timeout::Request(timeout)
                 })));
             }
-            Some(Purpose::Subscribe(channel, _)) => {
-                self.subscribed(&channel, None, &mut Vec::new());
-            }
-            Some(Purpose::Listen(_) | Purpose::Probe | Purpose::Nothing) | None => {}
+            Some(Purpose::Watch(ask, uri)) => self.watch_timed_out(ask, &uri),
+            Some(Purpose::Listen(_) | Purpose::Probe) | None => {}
         }
     }
 

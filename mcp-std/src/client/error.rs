@@ -311,7 +311,7 @@ impl fmt::Display for Timeout {
         match self {
             Self::Request(time) => write!(
                 f,
-                "no answer within {time:?}; `CallOptions::timeout` allows more"
+                "no answer within {time:?}; `CallOptions::timeout` or `Timeouts::request` allows more"
             ),
             Self::Total(time) => write!(
                 f,

@@ -59,6 +59,7 @@ mod rounds;
 mod session;
 mod subscribing;
 mod subscription;
+mod watches;
 
 use std::sync::Arc;
 
@@ -127,10 +128,13 @@ impl Client {
     /// Servers of 2026-07-28 are asked to tell. Older ones tell of their lists unasked if they declared it, and are asked for
     /// each resource.
     ///
+    /// An update may be of a part of a resource that is named: of a URI that goes on after it with a new segment, a query or
+    /// a fragment. What is not named is not told, whatever the server sends.
+    ///
     /// # Errors
     ///
-    /// The server refused, or there is no connection. A server that tells of less than was asked for is no error:
-    /// [`Subscription::acknowledged`].
+    /// The server refused, did not say within [`Timeouts::request`] that it begins, or there is no connection. A server that
+    /// tells of less than was asked for is no error: [`Subscription::acknowledged`].
     pub async fn subscribe(
         &self,
         filter: SubscriptionFilter<'_>,
