@@ -11,17 +11,21 @@ use futures_lite::Stream;
 use futures_lite::future::or;
 use mcp_core::model::SubscriptionFilter;
 
-use super::changes::{Change, Changes};
+use super::changes::{Change, Changes, Named};
 use super::error::{CallError, Closed, ErrorAnswer, Timeout};
 use super::handle::{Control, Handle};
 
-/// So many changed resources may wait for a slow reader by name; of more, only that there are some is kept.
-const NAMED: usize = 1024;
+/// So much may wait for a slow reader by name; of more, only that there is some is kept.
+const NAMED: Named = Named {
+    count: 1024,
+    bytes: 1024 * 1024,
+};
 
 /// The changes that were subscribed to, as they come.
 ///
 /// A reader that is slow loses no kind of change: what has not been read yet is kept once, however often it happens, and
-/// when the names of the resources would be too many they become [`Change::ManyResources`].
+/// when the names of the resources would be too many, more than 1,024 or 1 MiB together, they become
+/// [`Change::ManyResources`].
 ///
 /// After a restart of the server the subscription is made again; since nobody knows what changed meanwhile, all that was
 /// subscribed to is given as changed. The stream ends when the server ends the subscription, or the connection is closed for
