@@ -28,12 +28,9 @@ use super::connection::ClientConnection;
 use super::era::{EraCache, Program};
 use super::error::{CallError, Closed, ClosedReason, ConnectError};
 use super::handle::{Ends, Shared};
-use super::options::Restart;
+use super::options::{Restart, Restarts};
 use super::subscription::{Channel, SubscriptionEnd};
 use crate::Server;
-
-/// A connection that held for so long was a good one: pauses begin anew.
-const GOOD: Duration = Duration::from_secs(60);
 
 /// Calls in flight are failed when it is known how the process ended, or after so long without that.
 const LAST_WORDS: Duration = Duration::from_millis(250);
@@ -174,6 +171,12 @@ impl Session {
         }
     }
 
+    /// How long a program may take to end.
+    pub(crate) const fn shutdown(mut self, times: Shutdown) -> Self {
+        self.shutdown = times;
+        self
+    }
+
     pub(crate) async fn run(mut self) {
         let closed = self.live().await;
         tracing::info!(reason = %closed, "client closed");
@@ -203,7 +206,10 @@ impl Session {
 
     /// One connection after the other. Returns why there is none any more.
     async fn live(&mut self) -> Closed {
-        let mut attempt = 0;
+        let mut restarts = Restarts::new(match self.lane {
+            Lane::Child(_) => self.restart,
+            Lane::Server(_) | Lane::Streams(_) => Restart::Never,
+        });
         loop {
             let remembered = self.program.and_then(|program| self.eras.of(program));
             let verdict = self.spoken.or(remembered);
@@ -211,7 +217,7 @@ impl Session {
             let ended = self.connection(verdict).await;
             let first = self.shared.connections() == 0;
             let closing = self.ends.closing.is_closed();
-            let held = matches!(ended, Ended::Closed(_)) && started.elapsed() >= GOOD;
+            let held = matches!(ended, Ended::Closed(_)).then(|| started.elapsed());
             let last = match ended {
                 Ended::Unconnected { error, .. } if closing => {
                     Closed::new(ClosedReason::Connect(error))
@@ -236,17 +242,9 @@ impl Session {
             if closing {
                 return last;
             }
-            if held {
-                attempt = 0;
-            }
-            let restart = match self.lane {
-                Lane::Child(_) => self.restart,
-                Lane::Server(_) | Lane::Streams(_) => Restart::Never,
-            };
-            let Some(pause) = restart.pause(attempt) else {
+            let Some((pause, attempt)) = restarts.next(held) else {
                 return last;
             };
-            attempt += 1;
             tracing::info!(reason = %last, attempt, ?pause, "restarting the server");
             let rest = async {
                 Timer::after(pause).await;

@@ -237,6 +237,10 @@ impl ClientConnection<'_> {
         let change = match kind {
             NotificationKind::ToolsChanged => {
                 cache.forget(Kind::Tools);
+                #[cfg(feature = "validate")]
+                if let Some(outputs) = &self.shared.settings.outputs {
+                    outputs.forget();
+                }
                 Some(Change::Tools)
             }
             NotificationKind::PromptsChanged => {

@@ -144,7 +144,7 @@ impl Channel {
             Some(SubscriptionEnd::Closed(closed)) => CallError::Closed(closed),
             Some(SubscriptionEnd::TimedOut(time)) => CallError::Timeout(Timeout::Request(time)),
             Some(SubscriptionEnd::Server | SubscriptionEnd::Unacknowledged) => CallError::Answer {
-                method: "subscriptions/listen",
+                method: "subscriptions/listen".into(),
                 fault: "it ended without an acknowledgement".to_owned(),
             },
             None => {

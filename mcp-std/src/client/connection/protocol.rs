@@ -103,6 +103,8 @@ impl Protocol for ClientConnection<'_> {
             }
         }
         self.take_events();
+        let takes_calls = matches!(self.phase, Phase::Ready) && self.has_room();
+        self.shared.take_calls(takes_calls);
         let tap = &self.shared.settings.tap;
         tap.tell(Direction::Sent, &out[written..]);
         if self.is_over() || self.stdio.engine().pending() == 0 && self.running.is_empty() {
