@@ -4,7 +4,7 @@ use futures_lite::FutureExt;
 use mcp_core::json::Json;
 #[cfg(feature = "validate")]
 use mcp_core::json::{MAX_DEPTH, RawJson};
-use mcp_core::model::{self, ClientCapabilities, Icon, ToolAnnotations};
+use mcp_core::model::{self, ClientCapabilities, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -123,13 +123,6 @@ impl<S: Sharing> Tool<S> {
         }
     }
 
-    /// What it is called, for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into().into());
-        self
-    }
-
     /// Hint: it changes nothing (TOOL-10).
     #[must_use]
     pub fn read_only(mut self, hint: bool) -> Self {
@@ -166,20 +159,6 @@ impl<S: Sharing> Tool<S> {
     #[must_use]
     pub fn requires(mut self, capabilities: ClientCapabilities) -> Self {
         self.definition.requires = capabilities;
-        self
-    }
-
-    /// Adds a picture of it.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon<'static>) -> Self {
-        super::push(&mut self.definition.icons, icon);
-        self
-    }
-
-    /// `_meta` of its definition: an object.
-    #[must_use]
-    pub fn meta(mut self, meta: Json<'static>) -> Self {
-        self.definition.meta = Some(meta);
         self
     }
 
@@ -249,13 +228,7 @@ impl<S: Sharing> Tool<S> {
     }
 }
 
-impl<S: Sharing> core::fmt::Debug for Tool<S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Tool")
-            .field("name", &self.definition.name)
-            .finish_non_exhaustive()
-    }
-}
+super::described! { Tool }
 
 /// Decodes the arguments and calls the handler.
 fn prepare<M, H: Handler<M, Output: IntoToolResult>>(

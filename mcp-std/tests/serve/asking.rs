@@ -321,6 +321,14 @@ fn every_answer_has_its_meaning() {
                 json!({ "content": {} }),
                 "The client's answer is malformed: ElicitResult.action: expected a string",
             ),
+            (
+                json!({ "action": "postpone" }),
+                "The client's answer is malformed: ElicitResult.action: expected \"accept\", \"decline\" or \"cancel\"",
+            ),
+            (
+                json!({ "action": "decline", "content": ["row"] }),
+                "The client's answer is malformed: ElicitResult.content: expected an object",
+            ),
         ] {
             peer.send(&request("1", "tools/call", &book)).await;
             let asked = peer.message().await;
