@@ -17,7 +17,7 @@ record! {
     /// What answers a request instead of its result: more is wanted first (MRTR-03). At least one of the two is there.
     #[derive(Default)]
     pub struct InputRequiredResult<'a> {
-        /// What is asked, by keys of the server's choice.
+        /// What is asked, by keys of the server's choice (MRTR-05).
         input_requests: opt Map<'a, InputRequest<'a>> = "inputRequests";
         /// To be given back as it is with the next attempt; nothing that a client may look into (MRTR-13).
         request_state: opt Cow<'a, str> = "requestState";

@@ -7,7 +7,7 @@ use async_io::Timer;
 use futures_lite::FutureExt;
 use mcp_core::json::Json;
 use mcp_core::model::{
-    CreateMessageRequestParams, CreateMessageResult, Decode as _, ElicitAction,
+    ContentBlock, CreateMessageRequestParams, CreateMessageResult, Decode as _, ElicitAction,
     ElicitRequestParams, ElicitResult, Era, InputRequest, ListRootsResult, ProtocolVersion, Root,
 };
 use schemars::JsonSchema;
@@ -101,6 +101,15 @@ impl Context {
         &self,
         params: CreateMessageRequestParams<'_>,
     ) -> Result<CreateMessageResult<'static>, AskError> {
+        // SMP-05: tools are answered by a message of their results, and of nothing else.
+        let is_result = |block: &ContentBlock<'_>| matches!(block, ContentBlock::ToolResult(_));
+        let mixed = params.messages.iter().any(|message| {
+            message.content.iter().any(is_result) && !message.content.iter().all(is_result)
+        });
+        if mixed {
+            let problem = "a message with the result of a tool holds something else";
+            return Err(AskError::Invalid(problem.to_owned()));
+        }
         let answer = self.ask(InputRequest::Sample(params.into_owned())).await?;
         let result = CreateMessageResult::decode(answer.raw()).map_err(AskError::Malformed)?;
         Ok(result.into_owned())

@@ -209,7 +209,8 @@ impl<S: Sharing> Tool<S> {
         }
     }
 
-    /// What a call is answered with that gives other arguments than the schema asks for (TOOL-24).
+    /// What a call is answered with that gives other arguments than the schema asks for: not -32602, which the model would not see
+    /// (TOOL-24, ERR-11).
     pub(crate) fn refuse(&self, given: &Given<'_>) -> Option<ToolResult> {
         let Given::Arguments(arguments) = given else {
             return None;
@@ -218,7 +219,7 @@ impl<S: Sharing> Tool<S> {
         Some(arguments::refusal(&violations))
     }
 
-    /// Why a result of it does not fit its output schema.
+    /// Why a result of it does not fit its output schema (TOOL-14).
     pub(crate) fn misfit(&self, result: &ToolResult) -> Option<Violations> {
         let content = match &result.structured_content {
             Some(text) => Some(RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok()?),
@@ -251,7 +252,7 @@ fn prepare<M, H: Handler<M, Output: IntoToolResult>>(
 fn input_schema<A: JsonSchema>() -> Value {
     let mut schema = schema_of::<A>();
     if let Value::Object(members) = &mut schema {
-        // TOOL-04. An enum with a tag is a choice of objects, and schemars does not say so at the root.
+        // TOOL-04, TOOL-05. An enum with a tag is a choice of objects, and schemars does not say so at the root.
         members.entry("type").or_insert_with(|| json!("object"));
         // SC-03: hosts that turn tools into function calls want the member.
         members.entry("properties").or_insert_with(|| json!({}));

@@ -14,7 +14,7 @@ pub(super) struct Field<'s> {
     title: Option<&'s str>,
     description: Option<&'s str>,
     kind: String,
-    /// What is taken when nothing is typed.
+    /// What is taken when nothing is typed (ELI-09).
     default: Option<Json<'static>>,
     required: bool,
     /// The values to choose from, in lines.
