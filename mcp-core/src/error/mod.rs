@@ -10,7 +10,8 @@ pub use code::ErrorCode;
 use crate::json;
 use crate::model::{ClientCapabilities, Era, ProtocolVersion};
 
-/// The peer broke a rule. `Copy`, holds no text of the peer's; [`PeerFault::code`] is the one mapping to the wire.
+/// The peer broke a rule. `Copy`, holds no text of the peer's; [`PeerFault::code`] is the one mapping to the wire
+/// (ERR-01, ERR-02, ERR-03).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PeerFault {
@@ -317,3 +318,61 @@ impl<T> fmt::Display for SendError<T> {
 }
 
 impl<T: fmt::Debug> core::error::Error for SendError<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ERR-01, ERR-02, ERR-03: the codes of JSON-RPC, and of the others those that the specification gives a meaning.
+    #[test]
+    fn codes_are_those_of_the_specification() {
+        let missing = ClientCapabilities::SAMPLING;
+        let expected = "a string";
+        let standard = [
+            PeerFault::TooLong { limit: 1 },
+            EnvelopeFault::Batch.into(),
+            PeerFault::Params {
+                field: "name",
+                expected,
+            },
+            PeerFault::MethodNotFound,
+            PeerFault::UnknownTool,
+            PeerFault::UnknownPrompt,
+            PeerFault::UnknownResource { era: Era::Modern },
+            PeerFault::UnknownReference,
+            PeerFault::MissingArgument,
+            PeerFault::Subscriptions { limit: 1 },
+            PeerFault::MissingCapability {
+                missing,
+                era: Era::Legacy,
+            },
+            PeerFault::NotInitialized,
+            PeerFault::AlreadyInitialized(ProtocolVersion::V2025_11_25),
+            PeerFault::IdInUse,
+            PeerFault::Busy { limit: 1 },
+            PeerFault::UnexpectedResponse,
+            PeerFault::UnexpectedRequest,
+            PeerFault::ResultType,
+        ];
+        for fault in standard {
+            let code = fault.code().value();
+            assert!(
+                matches!(code, -32603..=-32600 | -32700),
+                "{fault:?}: {code}"
+            );
+        }
+        for (fault, code) in [
+            (PeerFault::UnknownResource { era: Era::Legacy }, -32002),
+            (
+                PeerFault::MissingCapability {
+                    missing,
+                    era: Era::Modern,
+                },
+                -32021,
+            ),
+            (PeerFault::UnsupportedVersion, -32022),
+        ] {
+            assert_eq!(fault.code().value(), code, "{fault:?}");
+        }
+    }
+}

@@ -215,13 +215,9 @@ impl Context {
         &'s self,
         name: &str,
     ) -> Result<Option<T>, ProtocolError> {
-        let responses = self.input_responses().and_then(RawJson::as_object);
-        let answer = responses
-            .into_iter()
-            .flatten()
-            .find(|(other, _)| *other == *name);
+        let answer = self.input_responses().and_then(|all| all.member(name));
         answer
-            .map(|(_, answer)| T::decode(answer))
+            .map(T::decode)
             .transpose()
             .map_err(|error| super::round::malformed(name, &error))
     }
@@ -278,6 +274,13 @@ pub enum AskError {
     Busy,
     /// The question itself cannot be asked: a mistake of the server's author.
     Invalid(String),
+}
+
+impl AskError {
+    /// The protocol has no such question.
+    pub(super) fn no_question() -> Self {
+        Self::Invalid("no client can be asked for this".to_owned())
+    }
 }
 
 impl fmt::Display for AskError {

@@ -7,6 +7,7 @@ mod changes;
 mod completion;
 mod connection;
 mod context;
+mod described;
 mod digest;
 mod elicitation;
 mod error;
@@ -43,6 +44,7 @@ pub(crate) use tool::schema_of;
 
 use changes::Hub;
 use connection::Connection;
+use described::described;
 
 /// A Model Context Protocol server: tools, resources and prompts, and who offers them. Cheap to clone; clones are one
 /// server.

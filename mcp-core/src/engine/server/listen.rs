@@ -102,9 +102,11 @@ impl ServerEngine {
         })?;
         let mut filter = SubscriptionFilter::decode(wanted).map_err(|error| PeerFault::Params {
             field: match error.field {
-                "" => "notifications",
+                "toolsListChanged" => "notifications.toolsListChanged",
+                "promptsListChanged" => "notifications.promptsListChanged",
+                "resourcesListChanged" => "notifications.resourcesListChanged",
                 "resourceSubscriptions" => "notifications.resourceSubscriptions",
-                _ => "a member of `notifications`",
+                _ => "notifications",
             },
             expected: error.expected,
         })?;

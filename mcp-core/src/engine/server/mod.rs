@@ -31,7 +31,7 @@ pub use subscriptions::Change;
 pub use crate::model::{CacheHint, CacheScope};
 
 use super::call::Calls;
-use super::pending::Pending;
+use super::pending::{Lookup, Pending};
 pub(in crate::engine) use batch::BatchKey;
 use batch::Batches;
 use era::{Session, Terms};
@@ -43,7 +43,7 @@ use crate::error::{EnvelopeFault, PeerFault, SendError};
 use crate::json::{RawJson, Sink};
 use crate::limits::Limits;
 use crate::model::{ClientCapabilities, LoggingLevel, ProtocolVersion};
-use crate::rpc::Envelope;
+use crate::rpc::{Envelope, Malformed};
 
 /// One server talking to one peer.
 ///
@@ -187,7 +187,7 @@ impl ServerEngine {
         out: &mut S,
     ) -> Incoming<'b> {
         if message.len() > self.limits.max_message {
-            return self.too_long(out);
+            return self.too_long(message, out);
         }
         let incoming = self.single(message, None, out);
         self.settle(incoming, out)
@@ -275,13 +275,20 @@ impl ServerEngine {
         })
     }
 
-    /// Refuses a message that the framing has discarded because it was above [`Limits::max_message`]. Its id is not
-    /// known, so the answer carries none (RPC-09).
-    pub fn too_long<'b, S: Sink + ?Sized>(&mut self, out: &mut S) -> Incoming<'b> {
+    /// Refuses a message that the framing has discarded because it was above [`Limits::max_message`]. `start` is its
+    /// beginning: if its id stands there, before what makes it long, the answer carries it, and none otherwise (RPC-09).
+    pub fn too_long<'b, S: Sink + ?Sized>(&mut self, start: &'b [u8], out: &mut S) -> Incoming<'b> {
         let fault = PeerFault::TooLong {
             limit: self.limits.max_message,
         };
-        refuse(out, None, fault, None)
+        let beginning = Malformed::beginning(start, fault, &self.limits);
+        match beginning.id {
+            Some(id) if !beginning.answer_due => match self.requests.find(id) {
+                Lookup::Pending(key) => self.answered_wrongly(key),
+                Lookup::Over | Lookup::Unknown => Incoming::Rejected(fault),
+            },
+            id => refuse(out, id, fault, None),
+        }
     }
 
     /// Forgets the call that a message has cancelled, which is still in the table. If the rest of its batch waited for it

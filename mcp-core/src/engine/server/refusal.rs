@@ -82,8 +82,7 @@ fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Opti
 }
 
 fn referred<'b>(params: &Params<'b>, member: &str) -> Option<RawJson<'b>> {
-    let mut members = params.reference?.as_object()?;
-    members.find(|(name, _)| *name == *member).map(|it| it.1)
+    params.reference?.member(member)
 }
 
 /// ERR-09. A legacy version is served after `initialize` only (VER-04): who asks for one statelessly is not told that it

@@ -46,9 +46,10 @@ impl Asks {
                 return;
             }
             Err(RequestError::Undeclared(missing)) => AskError::Unsupported(missing),
-            Err(RequestError::Version(_)) => {
-                AskError::Unsupported(crate::server::ask::needs(&question.request))
-            }
+            Err(RequestError::Version(_)) => match question.request.required() {
+                Some(capabilities) => AskError::Unsupported(capabilities),
+                None => AskError::no_question(),
+            },
             Err(RequestError::Busy { .. }) => AskError::Busy,
             // The call is over, and so is whoever still asks for it. A `Vec` is never full.
             Err(RequestError::Stale | RequestError::NoSession | RequestError::Full | _) => {

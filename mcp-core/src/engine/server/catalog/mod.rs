@@ -183,10 +183,7 @@ impl Catalog {
         prompt: usize,
         given: Option<RawJson<'_>>,
     ) -> Option<&str> {
-        let given = |name: &str| {
-            let mut members = given.and_then(RawJson::as_object).into_iter().flatten();
-            members.any(|(given, _)| given == name)
-        };
+        let given = |name: &str| given.and_then(|given| given.member(name)).is_some();
         let missing = self.required[prompt].iter().find(|name| !given(name));
         missing.map(|name| &**name)
     }
