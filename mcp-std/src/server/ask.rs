@@ -85,7 +85,7 @@ impl Context {
     /// [`elicitation_id`](mcp_core::model::ElicitRequestUrlParams::elicitation_id), is done. Others have no such message.
     pub async fn elicitation_complete(&self, elicitation_id: impl Into<String>) {
         if self.version == ProtocolVersion::V2025_11_25 {
-            self.note(Note::ElicitationComplete(elicitation_id.into()))
+            self.note(Note::ElicitationComplete(self.key, elicitation_id.into()))
                 .await;
         }
     }

@@ -104,7 +104,10 @@ pub(crate) enum Note {
         data: Json<'static>,
     },
     Ask(Box<Question>),
-    ElicitationComplete(String),
+    ElicitationComplete(CallKey, String),
+    /// Lets the client go until it asks again.
+    #[cfg(feature = "http")]
+    Disconnect(CallKey, Duration),
     /// There is something to look at.
     Wake,
 }

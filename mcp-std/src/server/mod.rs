@@ -107,7 +107,7 @@ impl<S: Sharing> Server<S> {
     ///
     /// The streams'. A peer that no longer reads is none.
     pub async fn serve(&self, input: impl Source, output: impl AsyncWrite) -> Result<End, Error> {
-        let mut connection = Connection::new(self.hub.clone());
+        let mut connection = Connection::stdio(self.hub.clone());
         drive(&mut connection, input, output, self.options).await
     }
 }
@@ -116,7 +116,7 @@ impl<S: Sharing> Server<S> {
 impl Server {
     /// Serves one peer in this process, until one of the two ends it.
     pub(crate) async fn serve_pair(&self, peer: &mut impl mcp_io::Protocol) {
-        let mut connection = Connection::new(self.hub.clone());
+        let mut connection = Connection::stdio(self.hub.clone());
         mcp_io::pair(&mut connection, peer, Options::client()).await;
     }
 }

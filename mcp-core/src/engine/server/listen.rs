@@ -20,6 +20,12 @@ impl ServerEngine {
         self.subscriptions.announce(change);
     }
 
+    /// Whether a notification is due.
+    #[must_use]
+    pub fn has_notifications(&self) -> bool {
+        self.subscriptions.next().is_some()
+    }
+
     /// Writes one notification that is due, if any is: `false` means that there is none.
     ///
     /// # Errors
