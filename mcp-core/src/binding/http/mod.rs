@@ -2,6 +2,7 @@
 
 mod accept;
 mod head;
+mod mirror;
 mod param;
 mod refusal;
 mod reply;
@@ -13,9 +14,11 @@ mod value;
 
 pub use accept::Accepts;
 pub use head::Head;
+pub use mirror::check_mirrors;
 pub use refusal::{MISSING_CAPABILITY, Refusal, status};
 pub use reply::{Output, Reply};
 pub use route::{Route, SESSION_PARAMETER};
 pub use rules::{Admission, HttpRules, Verb};
 pub use sessions::{SessionId, SessionLimits, Sessions, session_id};
 pub use streams::{StreamId, StreamLimits, Streams};
+pub use value::{ValueFault, decode_value, encode_value};
