@@ -35,7 +35,7 @@ pub(crate) struct Connection<S: Sharing, W> {
     mailbox: Arc<Mailbox>,
     wire: W,
     /// Who the client is, where somebody has checked it.
-    pub(super) principal: Option<Arc<str>>,
+    pub(crate) principal: Option<Arc<str>>,
     running: Tasks<S::Running, Running<S>>,
     /// Accepted while as many handlers ran as may, first come first served.
     waiting: VecDeque<Waiting<S>>,
@@ -112,7 +112,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
     }
 
     /// Looks whether anything has changed since the last turn. Where nothing has, it costs one load.
-    fn refresh(&mut self) {
+    pub(crate) fn refresh(&mut self) {
         let changes = self.hub.changes();
         if changes == self.seen {
             return;
@@ -178,7 +178,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
                 }
             }
             #[cfg(feature = "http")]
-            Note::Disconnect(key, retry) => out.disconnect(key, retry),
+            Note::HangUp(key, retry) => out.disconnect(key, retry),
             Note::Wake => {}
         }
     }

@@ -107,7 +107,7 @@ pub(crate) enum Note {
     ElicitationComplete(CallKey, String),
     /// Lets the client go until it asks again.
     #[cfg(feature = "http")]
-    Disconnect(CallKey, Duration),
+    HangUp(CallKey, Duration),
     /// There is something to look at.
     Wake,
 }
@@ -171,6 +171,15 @@ impl Context {
             data,
         })
         .await;
+    }
+
+    /// Lets the client of a legacy HTTP session hang up: its response ends here, and it is to ask for the rest after
+    /// `retry`. What is sent from now on is kept until then (LH-12). For handlers that take long, so that no connection
+    /// has to be held; the handler goes on. Where the client's revision does not know this, which only 2025-11-25 does,
+    /// and on other transports, it does nothing.
+    #[cfg(feature = "http")]
+    pub async fn hang_up(&self, retry: Duration) {
+        self.note(Note::HangUp(self.key, retry)).await;
     }
 
     /// `_meta` of the request, an object, as the client sent it.

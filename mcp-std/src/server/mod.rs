@@ -12,6 +12,8 @@ mod digest;
 mod elicitation;
 mod error;
 mod handler;
+#[cfg(feature = "http")]
+pub(crate) mod http;
 mod offer;
 mod output;
 mod prompt;
@@ -70,6 +72,12 @@ impl Server<Local> {
 }
 
 impl<S: Sharing> Server<S> {
+    /// The bounds it works within.
+    #[must_use]
+    pub fn limits(&self) -> mcp_core::Limits {
+        self.hub.settings.limits
+    }
+
     /// Serves one peer on standard input and output, until the input ends and what was in flight is answered.
     ///
     /// Whatever else prints to standard output from now on goes to standard error: see [`mcp_io::stdio::take`].

@@ -21,6 +21,8 @@ impl Refusal {
         404,
         "Session not found: begin another one with `initialize`",
     );
+    /// No session is named where there has to be one (LH-24).
+    pub const MISSING_SESSION: Self = Self::new(400, "`Mcp-Session-Id` is missing");
     /// The body is longer than a message may be.
     pub const TOO_LARGE: Self = Self::new(413, "The body is longer than this server takes");
     /// The body did not come in time.

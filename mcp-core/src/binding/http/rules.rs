@@ -144,8 +144,9 @@ impl HttpRules {
         }
     }
 
-    /// The methods that are served.
-    const fn allow(&self) -> &'static str {
+    /// The methods that are served, as in the header `Allow`.
+    #[must_use]
+    pub const fn allow(&self) -> &'static str {
         match self.sessions {
             true => "POST, GET, DELETE, OPTIONS",
             false => "POST, OPTIONS",

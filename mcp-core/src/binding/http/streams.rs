@@ -297,6 +297,18 @@ impl Streams {
         }
     }
 
+    /// Ends the streams of what is about no request: the server shuts down, and nothing will come.
+    pub fn end_listening(&mut self) {
+        for (index, slot) in (0..).zip(&mut self.slots) {
+            let Some(slot) = slot else { continue };
+            if matches!(slot.kind, Kind::Get | Kind::Only) && !slot.reply.is_ended() {
+                slot.reply.end();
+                let number = slot.number;
+                self.changed.push(StreamId { index, number });
+            }
+        }
+    }
+
     /// Forgets events, and streams, until no more is kept than may be. To be called when something was written.
     pub fn trim(&mut self) {
         let kept = |slots: &[Option<Slot>]| -> usize {
