@@ -192,11 +192,12 @@ impl Shared {
     }
 
     pub(crate) fn takes_calls(&self) -> bool {
-        self.takes_calls.load(Ordering::Relaxed)
+        self.takes_calls.load(Ordering::SeqCst)
     }
 
     pub(crate) fn take_calls(&self, takes: bool) {
-        self.takes_calls.store(takes, Ordering::Relaxed);
+        // One order with the queue: whoever finds this true after sending is among those given back when it changes.
+        self.takes_calls.store(takes, Ordering::SeqCst);
     }
 
     /// What was not as it should be, on all connections.
