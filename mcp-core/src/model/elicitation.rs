@@ -112,7 +112,9 @@ mod done {
             ElicitAction::Unknown(_) => {
                 Err(DecodeError::new("\"accept\", \"decline\" or \"cancel\""))
             }
-            known => Ok(known),
+            known @ (ElicitAction::Accept | ElicitAction::Decline | ElicitAction::Cancel) => {
+                Ok(known)
+            }
         }
     }
 
