@@ -1,6 +1,6 @@
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 
