@@ -1,10 +1,10 @@
 //! Headers that repeat what the body says: they have to agree, or whoever reads only one of the two is deceived (VAL-01).
 
 use super::head::{Head, Known, Line};
-use super::value::decode_value;
 use crate::engine::server::{Catalog, Message};
 use crate::error::{HeaderProblem, MirroredHeader, PeerFault};
 use crate::json::{JsonStr, RawJson};
+use crate::model::header::{ParamFault, decode_value};
 use crate::model::{Era, Method, Params, ProtocolVersion};
 
 /// Checks the headers of a modern POST against the message in its body.
@@ -97,10 +97,26 @@ fn coded(value: &[u8], expected: JsonStr<'_>) -> Option<bool> {
     Some(expected == *value)
 }
 
-fn check_params(
-    _head: &Head<'_>,
-    _params: &Params<'_>,
-    _catalog: &Catalog,
-) -> Result<(), PeerFault> {
+/// XH-10, XH-12, VAL-02, VAL-03.
+fn check_params(head: &Head<'_>, params: &Params<'_>, catalog: &Catalog) -> Result<(), PeerFault> {
+    let name = params.name.and_then(RawJson::as_string);
+    let Some(tool) = name.and_then(|name| catalog.tool(name)) else {
+        return Ok(());
+    };
+    for (at, param) in (0..).zip(catalog.param_headers(tool)) {
+        let agrees = match head.param(param.name()) {
+            Line::Differ => Some(HeaderProblem::Malformed),
+            line => match param.agrees(params.arguments, line.value()) {
+                Ok(()) => None,
+                Err(ParamFault::Missing) => Some(HeaderProblem::Missing),
+                Err(ParamFault::Value(_)) => Some(HeaderProblem::Malformed),
+                Err(_) => Some(HeaderProblem::Differs),
+            },
+        };
+        if let Some(problem) = agrees {
+            let header = MirroredHeader::Param(at);
+            return Err(PeerFault::Header { header, problem });
+        }
+    }
     Ok(())
 }

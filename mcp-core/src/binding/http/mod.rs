@@ -3,14 +3,12 @@
 mod accept;
 mod head;
 mod mirror;
-mod param;
 mod refusal;
 mod reply;
 mod route;
 mod rules;
 mod sessions;
 mod streams;
-mod value;
 
 pub use accept::Accepts;
 pub use head::Head;
@@ -21,8 +19,3 @@ pub use route::{Route, SESSION_PARAMETER};
 pub use rules::{Admission, HttpRules, Verb};
 pub use sessions::{SessionId, SessionLimits, Sessions, session_id};
 pub use streams::{StreamId, StreamLimits, Streams};
-pub use param::{
-    AnnotationFault, ArgumentFault, MAX_PARAM_HEADERS, ParamFault, ParamHeader, ParamKind,
-    param_headers,
-};
-pub use value::{ValueFault, decode_value, encode_value};

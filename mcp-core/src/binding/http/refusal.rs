@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::error::{ErrorCode, HeaderProblem, PeerFault};
+use crate::error::{ErrorCode, PeerFault};
 use crate::json::{Full, Sink};
 use crate::model::Era;
 use crate::rpc::write_error;
@@ -110,12 +110,3 @@ pub fn status(fault: PeerFault, era: Era) -> u16 {
 
 /// The same for an answer that a handler gave: a capability that it needs and the client did not declare.
 pub const MISSING_CAPABILITY: u16 = 400;
-
-impl HeaderProblem {
-    pub(super) const fn of(self, header: crate::error::MirroredHeader) -> PeerFault {
-        PeerFault::Header {
-            header,
-            problem: self,
-        }
-    }
-}

@@ -5,7 +5,7 @@ use core::fmt::{self, Write as _};
 use super::Incoming;
 use super::answer::write_required;
 use super::catalog::{Catalog, write_versions};
-use crate::error::PeerFault;
+use crate::error::{MirroredHeader, PeerFault};
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
 use crate::model::{Era, Params, ProtocolVersion};
 use crate::rpc::{Request, RequestId, write_error};
@@ -72,6 +72,14 @@ fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Opti
         PeerFault::UnknownTool => named(params.name),
         PeerFault::UnknownPrompt => named(params.name).or_else(|| named(referred(params, "name"))),
         PeerFault::UnknownReference => named(referred(params, "uri")),
+        PeerFault::Header {
+            header: MirroredHeader::Param(at),
+            ..
+        } => {
+            let tool = catalog.tool(params.name?.as_string()?)?;
+            let param = catalog.param_headers(tool).get(usize::from(at))?;
+            Some(Name::Ours(param.header_name()))
+        }
         PeerFault::MissingArgument => {
             let prompt = catalog.prompt(params.name?.as_string()?)?;
             let missing = catalog.missing_argument(prompt, params.arguments)?;
