@@ -297,7 +297,7 @@ impl Handle {
             slot: Arc::default(),
         };
         if self.shared.takes_calls() {
-            match self.once(call).await {
+            match self.once(call, false).await {
                 Settled::Reply(reply) => return reply,
                 Settled::Unsent(unsent) => call = *unsent,
             }
@@ -305,7 +305,7 @@ impl Handle {
         // It waits for a connection, or for room: the engine does not know of it yet, and ends nothing.
         let again = async {
             loop {
-                match self.once(call).await {
+                match self.once(call, true).await {
                     Settled::Reply(reply) => return reply,
                     Settled::Unsent(unsent) => call = *unsent,
                 }
@@ -314,8 +314,8 @@ impl Handle {
         ceiling.guard(again).await
     }
 
-    /// Gives a call to the connection and waits for what becomes of it.
-    async fn once(&self, mut call: Call) -> Settled {
+    /// Gives a call to the connection and waits for what becomes of it. `guarded`: somebody looks after its time.
+    async fn once(&self, mut call: Call, guarded: bool) -> Settled {
         let ceiling = call.options.ceiling;
         let closed = || Settled::Reply(Err(CallError::Closed(self.why_closed())));
         if self.shared.why_closed().is_some() {
@@ -333,7 +333,7 @@ impl Handle {
         if self.calls.send(call).await.is_err() {
             return closed();
         }
-        if self.shared.takes_calls() {
+        if guarded || self.shared.takes_calls() {
             return waiting.await;
         }
         // The connection was lost meanwhile, and what waited was given back before this came.
