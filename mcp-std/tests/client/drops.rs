@@ -88,11 +88,12 @@ fn a_dropped_connect_ends_the_stream() {
 fn what_was_dropped_in_a_full_queue_is_never_sent() {
     let mut limits = Limits::DEFAULT;
     limits.max_pending = 1;
-    let script = |peer: &mut Peer| {
+    let (dropped, are_dropped) = std::sync::mpsc::channel();
+    let script = move |peer: &mut Peer| {
         peer.modern();
         let first = peer.expect("tools/call");
         assert_eq!(first["params"]["name"], "first");
-        peer.silence();
+        are_dropped.recv().expect("the test says so");
         peer.answer(&first, &complete(json!({"content": []})));
         peer.serve("tools/call", &complete(json!({"content": []})));
         peer.ends();
@@ -111,7 +112,10 @@ fn what_was_dropped_in_a_full_queue_is_never_sent() {
                 })
                 .collect();
             smol::Timer::after(Duration::from_millis(20)).await;
-            drop(calls);
+            for call in calls {
+                call.cancel().await;
+            }
+            dropped.send(()).expect("the server waits");
         };
         let (first, ()) = smol::future::zip(first, others).await;
         first.expect("it answers");
