@@ -184,11 +184,7 @@ impl Client {
     /// # Errors
     ///
     /// There is no response: [`Error::is_unsent`] says whether the server can have acted on the request.
-    pub async fn send(
-        &self,
-        request: Request<Bytes>,
-        repeatable: bool,
-    ) -> Result<Response, Error> {
+    pub async fn send(&self, request: Request<Bytes>, repeatable: bool) -> Result<Response, Error> {
         let mut request = request;
         for _ in 0..=HOPS {
             let target = request.uri().clone();

@@ -172,7 +172,9 @@ impl ClientEngine {
         };
         if let Some(number) = self.answering
             && outcome.is_err()
-            && response.id.is_none_or(|id| self.pending.find(id) == Lookup::Unknown)
+            && response
+                .id
+                .is_none_or(|id| self.pending.find(id) == Lookup::Unknown)
             && let Lookup::Pending(key) = self.pending.find_number(number)
             && let Some(&entry) = self.pending.get(key)
         {

@@ -33,7 +33,12 @@ impl Origin {
         let tls = match url.scheme_str() {
             Some("https") => true,
             Some("http") => false,
-            _ => return Err(Error::url(url, "it begins with neither http:// nor https://")),
+            _ => {
+                return Err(Error::url(
+                    url,
+                    "it begins with neither http:// nor https://",
+                ));
+            }
         };
         let host = url
             .host()
@@ -145,7 +150,10 @@ impl Connector {
 
 /// Tries the host's addresses one after the other.
 async fn tcp(host: &str, port: u16) -> Result<Async<TcpStream>, Error> {
-    let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    let bare = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .to_owned();
     let addresses = blocking::unblock(move || {
         (&*bare, port)
             .to_socket_addrs()

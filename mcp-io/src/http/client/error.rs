@@ -144,9 +144,9 @@ impl fmt::Display for Chain<'_> {
 impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Resolve { error, .. }
-            | Self::Connect { error, .. }
-            | Self::Tls { error, .. } => Some(error),
+            Self::Resolve { error, .. } | Self::Connect { error, .. } | Self::Tls { error, .. } => {
+                Some(error)
+            }
             Self::Broken(error) | Self::Unsent(error) => Some(error),
             Self::Url { .. }
             | Self::Config(_)

@@ -102,15 +102,17 @@ impl Server {
         if uri.scheme_str() != Some("http") {
             return Err(fault("only proxies with `http://` are supported"));
         }
-        let host = uri.host().ok_or_else(|| fault("it has no host"))?.to_owned();
+        let host = uri
+            .host()
+            .ok_or_else(|| fault("it has no host"))?
+            .to_owned();
         let authority = uri.authority().map_or("", |authority| authority.as_str());
         let credentials = authority
             .rsplit_once('@')
             .map(|(user, _)| {
                 let user = percent_decoded(user);
-                let mut value =
-                    HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(user)))
-                        .map_err(|_| fault("its user cannot be written"))?;
+                let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(user)))
+                    .map_err(|_| fault("its user cannot be written"))?;
                 value.set_sensitive(true);
                 Ok(value)
             })

@@ -55,7 +55,10 @@ fn resolve(reference: &str, from: &Uri) -> Option<Uri> {
         b'/' => reference.to_owned(),
         b'?' => format!("{}{reference}", from.path()),
         _ => {
-            let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+            let folder = from
+                .path()
+                .rsplit_once('/')
+                .map_or("", |(folder, _)| folder);
             format!("{folder}/{reference}")
         }
     };
@@ -86,7 +89,10 @@ mod tests {
             ("https://h.example:443/b", "https://h.example:443/b"),
             ("//H.example/b", "https://H.example/b"),
         ] {
-            assert_eq!(to(308, location).expect(location).as_deref(), Some(expected));
+            assert_eq!(
+                to(308, location).expect(location).as_deref(),
+                Some(expected)
+            );
         }
         for location in [
             "https://evil.example/a",
