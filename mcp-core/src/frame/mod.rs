@@ -8,3 +8,4 @@ mod sse;
 
 pub use line::{LineFramer, LineOutcome, LineStep};
 pub use lines::Lines;
+pub use sse::{SseEvent, SseOutcome, SseParser, SseStep, write_comment, write_event, write_retry};

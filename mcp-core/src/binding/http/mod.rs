@@ -2,3 +2,5 @@
 
 mod param;
 mod value;
+
+pub use value::{ValueFault, decode_value, encode_value};
