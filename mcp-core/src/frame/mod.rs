@@ -1,4 +1,4 @@
-//! Byte stream to messages, resumable at any byte, and messages to lines. Knows no JSON and no MCP.
+//! Byte stream to messages, resumable at any byte, and messages to lines and events. Knows no JSON and no MCP.
 
 #[cfg(test)]
 pub(crate) mod feed;

@@ -3,4 +3,8 @@
 mod param;
 mod value;
 
+pub use param::{
+    AnnotationFault, ArgumentFault, MAX_PARAM_HEADERS, ParamFault, ParamHeader, ParamKind,
+    param_headers,
+};
 pub use value::{ValueFault, decode_value, encode_value};

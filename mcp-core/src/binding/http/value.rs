@@ -93,6 +93,7 @@ impl core::error::Error for ValueFault {}
 #[cfg(test)]
 mod tests {
     use super::{ValueFault, decode_value, encode_value};
+    use alloc::string::String;
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     #[test]
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn any_value_comes_back_through_a_header_that_is_safe() {
-        proptest!(|(value in any::<std::string::String>())| {
+        proptest!(|(value in any::<String>())| {
             let header = encode_value(&value);
             prop_assert!(header.bytes().all(|byte| matches!(byte, b' '..=b'~')));
             prop_assert_eq!(header.trim_matches([' ', '\t']), &*header);
