@@ -1,5 +1,6 @@
 //! Streamable HTTP: what MCP means over it. Knows header names and status numbers, no HTTP library and no socket.
 
+pub mod client;
 mod param;
 mod value;
 
