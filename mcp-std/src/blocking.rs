@@ -17,9 +17,11 @@
 //! [`Canceller`](crate::client::Canceller).
 
 use core::time::Duration;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures_lite::{Stream, StreamExt};
+use mcp_core::json::Json;
 use mcp_core::model::request::Request;
 use mcp_core::model::{
     CompleteRequestParams, CompleteResult, DiscoverResult, GetPromptResult, LoggingLevel, Prompt,
@@ -30,7 +32,7 @@ use serde::Serialize;
 use smol::block_on;
 
 use crate::client::{
-    self, CallError, CallOptions, Change, ClientBuilder, Closed, Command, ConnectError,
+    self, CallError, CallOptions, Change, ClientBuilder, Closed, Command, ConnectError, Counters,
     Notification, Response, ServerInfo, Subscription, SubscriptionEnd, ToolOutcome,
 };
 
@@ -255,6 +257,39 @@ impl Client {
         options: CallOptions,
     ) -> Result<Response<R>, CallError> {
         block_on(self.0.request(params, options))
+    }
+
+    /// [`client::Client::request_by_name`]
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn request_by_name(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &(impl Serialize + ?Sized),
+        options: CallOptions,
+    ) -> Result<Json<'static>, CallError> {
+        block_on(self.0.request_by_name(method, params, options))
+    }
+
+    /// [`client::Client::notify`]
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn notify(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<(), CallError> {
+        block_on(self.0.notify(method, params))
+    }
+
+    /// [`client::Client::counters`]
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.0.counters()
     }
 
     /// [`client::Client::subscribe`]

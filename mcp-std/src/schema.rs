@@ -47,6 +47,7 @@ use self::graph::Graph;
 
 mod checks;
 mod graph;
+mod subschemas;
 mod violation;
 
 pub(crate) use self::checks::Checks;
@@ -248,3 +249,12 @@ fn dialect_of(uri: &str) -> Option<Draft> {
 
 #[cfg(test)]
 mod tests;
+
+/// The values of an object's members; none if it is no object.
+fn members(value: &Value) -> impl Iterator<Item = &Value> {
+    value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(_, value)| value)
+}

@@ -15,8 +15,9 @@ use mcp_core::model::{
 
 use super::Client;
 use super::cache::Kind;
+use super::ceiling::Ceiling;
 use super::error::CallError;
-use super::handle::{Progressing, Wishes};
+use super::handle::{CallKind, Progressing, Wishes};
 use super::options::{CacheUse, CallOptions};
 use super::pager::{Page, Pager};
 use super::rounds::{Done, Rounds, written};
@@ -42,7 +43,9 @@ impl Client {
         let kind = Kind::of(R::METHOD.as_str()).filter(|_| options.cache != CacheUse::Bypass);
         let key = kind.and_then(|kind| cache_key(kind, params.raw()));
         let Some((kind, key)) = kind.zip(key) else {
-            let done = self.rounds::<R>(params, &options).await?;
+            let done = self
+                .rounds(R::METHOD.as_str().into(), params, &options)
+                .await?;
             return Ok(Answer::fresh(Arc::new(done.result)));
         };
         let cache = &self.shared().cache;
@@ -52,7 +55,9 @@ impl Client {
             return Ok(Answer { json, cached: true });
         }
         let asked = cache.asked(kind);
-        let done = self.rounds::<R>(params, &options).await?;
+        let done = self
+            .rounds(R::METHOD.as_str().into(), params, &options)
+            .await?;
         let json = Arc::new(done.result);
         // What took input is nobody else's (CAC-04), and older revisions know no time to live.
         if done.rounds == 0 && self.era() == Era::Modern {
@@ -62,17 +67,19 @@ impl Client {
     }
 
     /// The answer to a request, whatever the server requires for it, and however often the connection has to be made anew.
-    async fn rounds<R: Request>(
+    pub(super) async fn rounds(
         &self,
+        method: Cow<'static, str>,
         params: Json<'static>,
         options: &CallOptions,
     ) -> Result<Done, CallError> {
         let shared = self.shared();
-        let retry =
-            shared.settings.restarts && (options.retry || is_idempotent(R::METHOD.as_str()));
+        let retry = shared.settings.restarts && (options.retry || is_idempotent(&method));
+        let total = options.max_total.unwrap_or(shared.timeouts.max_total);
+        let ceiling = Ceiling::new(total);
         let wishes = Wishes {
             timeout: options.timeout,
-            max_total: options.max_total,
+            ceiling,
             log_level: options.log_level.or(shared.settings.log_level),
             meta: options.meta.clone(),
             on_progress: Progressing(options.on_progress.clone()),
@@ -81,7 +88,8 @@ impl Client {
             loop {
                 let server = shared.server();
                 let rounds = Rounds {
-                    method: R::METHOD.as_str(),
+                    method: method.clone(),
+                    ceiling,
                     handlers: &shared.handlers,
                     server: server.and_then(|server| server.implementation.clone()),
                     version: self.version(),
@@ -89,17 +97,19 @@ impl Client {
                 };
                 let done = rounds
                     .run(|input| {
-                        self.handle
-                            .call(R::METHOD.as_str(), params.clone(), input, wishes.clone())
+                        self.handle.call(
+                            method.clone(),
+                            CallKind::Request,
+                            params.clone(),
+                            input,
+                            wishes.clone(),
+                        )
                     })
                     .await;
                 match done {
                     // There may be another connection soon; if not, this ends here.
                     Err(CallError::Closed(_)) if retry && shared.why_closed().is_none() => {
-                        tracing::debug!(
-                            method = R::METHOD.as_str(),
-                            "connection lost, calling again"
-                        );
+                        tracing::debug!(method = &*method, "connection lost, calling again");
                     }
                     done => return done,
                 }
@@ -138,7 +148,7 @@ impl Client {
                 }
                 let (items, next) =
                     L::page(answer.json.raw()).map_err(|error| CallError::Decode {
-                        method: L::METHOD.as_str(),
+                        method: L::METHOD.as_str().into(),
                         error,
                     })?;
                 Ok(Page {
@@ -217,9 +227,21 @@ listing!(
 );
 listing!(ListPrompts, Prompt, ListPromptsResult, prompts);
 
-/// Whether a call of this method changes nothing, so that it can be made again when nobody knows what became of it.
+/// Whether a call of this method changes nothing, so that it can be made again when nobody knows what became of it. What
+/// methods of extensions do is not known.
 fn is_idempotent(method: &str) -> bool {
-    !matches!(method, "tools/call" | "prompts/get")
+    matches!(
+        method,
+        "server/discover"
+            | "ping"
+            | "tools/list"
+            | "prompts/list"
+            | "resources/list"
+            | "resources/templates/list"
+            | "resources/read"
+            | "completion/complete"
+            | "logging/setLevel"
+    )
 }
 
 /// What decides the answer: the cursor, or the URI. `None`: something else does too, and the answer is not cached.

@@ -13,7 +13,7 @@ use mcp_core::model::{
     CallToolResult, CreateMessageResult, ElicitResult, Era, Implementation, LoggingLevel,
     LoggingMessage, ProtocolVersion, Root,
 };
-use mcp_io::child::Command;
+use mcp_io::child::{Command, Shutdown};
 
 use super::Client;
 use super::cache::{Cache, CacheLimits};
@@ -24,6 +24,8 @@ use super::frames::{Direction, Tap};
 use super::handle::{Handle, Settings, Shared};
 use super::handlers::{Declined, ElicitRequest, Handlers, SamplingRequest, elicitation};
 use super::options::{Restart, Timeouts};
+#[cfg(feature = "validate")]
+use super::outputs::Outputs;
 use super::session::{Lane, Session};
 use crate::Server;
 
@@ -58,6 +60,9 @@ pub struct ClientBuilder {
     clock: Clock,
     max_rounds: usize,
     check_result: Option<CheckResult>,
+    #[cfg(feature = "validate")]
+    check_outputs: bool,
+    shutdown: Shutdown,
     tap: Tap,
 }
 
@@ -78,6 +83,9 @@ impl ClientBuilder {
             clock: Clock::machine(),
             max_rounds: 10,
             check_result: None,
+            #[cfg(feature = "validate")]
+            check_outputs: false,
+            shutdown: Shutdown::default(),
             tap: Tap::default(),
         }
     }
@@ -205,7 +213,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a call may be silent. Default: 60 seconds.
+    /// How long a request may be silent. Default: 60 seconds.
     pub const fn request_timeout(mut self, time: Duration) -> Self {
         self.timeouts.request = time;
         self
@@ -238,6 +246,24 @@ impl ClientBuilder {
     /// How often a server of 2026-07-28 may ask for input before a call is done. Default: 10.
     pub const fn max_rounds(mut self, rounds: usize) -> Self {
         self.max_rounds = rounds;
+        self
+    }
+
+    /// Whether the structured content of each tool's result is checked with the output schema that the server's list of tools
+    /// has for it (TOOL-15). Default: not, since the list is read for that, before the first call and when it has changed.
+    ///
+    /// What does not fit, or is missing, becomes [`CallError::Schema`](super::CallError::Schema); so does a schema that
+    /// cannot be used, and then the tool is not called. Results of tools that failed are not checked.
+    #[cfg(feature = "validate")]
+    pub const fn check_outputs(mut self, check: bool) -> Self {
+        self.check_outputs = check;
+        self
+    }
+
+    /// How long a program may take to end, when its standard input is closed and when it is asked to, before it is killed.
+    /// Default: 2 seconds each.
+    pub const fn shutdown(mut self, times: Shutdown) -> Self {
+        self.shutdown = times;
         self
     }
 
@@ -312,6 +338,8 @@ impl ClientBuilder {
                 max_rounds: self.max_rounds,
                 log_level: self.log_level,
                 check_result: self.check_result,
+                #[cfg(feature = "validate")]
+                outputs: self.check_outputs.then(Outputs::default),
                 tap: self.tap,
                 restarts: matches!(lane, Lane::Child(_)) && self.restart != Restart::Never,
             },
@@ -325,7 +353,8 @@ impl ClientBuilder {
             self.eras,
             shared,
             ends,
-        );
+        )
+        .shutdown(self.shutdown);
         smol::spawn(session.run()).detach();
         handle.connected().await?;
         Ok(Client { handle })

@@ -1,6 +1,7 @@
 //! The calls a client can make, one for each method.
 
 use core::time::Duration;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use mcp_core::json::{Json, Kind as JsonKind};
@@ -14,10 +15,13 @@ use mcp_core::model::{
 use serde::Serialize;
 
 use super::Client;
+use super::ceiling::Ceiling;
 use super::error::CallError;
+use super::handle::{CallKind, Progressing, Wishes};
 use super::options::{CacheUse, CallOptions};
 use super::outcome::{Response, ToolOutcome};
 use super::pager::Pager;
+use super::rounds::Input;
 
 impl Client {
     /// Calls a tool. The arguments are anything that serde writes as a JSON object: a struct, a map, `json!({…})`; `()` for
@@ -50,8 +54,14 @@ impl Client {
     ) -> Result<ToolOutcome, CallError> {
         let mut params = CallToolRequestParams::new(name);
         params.arguments = object(arguments)?;
+        #[cfg(feature = "validate")]
+        let output = self.output_check(name).await?;
         let response = self.ask::<request::CallTool>(&params, options).await?;
         let result = decode::<CallToolResult<'_>>("tools/call", &response)?.into_owned();
+        #[cfg(feature = "validate")]
+        if let Some(output) = output {
+            output.check(&result)?;
+        }
         if let Some(check) = &self.shared().settings.check_result {
             (check.0)(name, &result).map_err(CallError::Schema)?;
         }
@@ -247,7 +257,69 @@ impl Client {
     ) -> Result<Response<R>, CallError> {
         self.ask::<R>(params, options).await.map(Response::new)
     }
+
+    /// A request by the name of its method, such as one of an extension: its result as it came. The parameters are anything
+    /// that serde writes as a JSON object; `()` for none. Input that the server requires is given by the handlers; the answer
+    /// is not cached.
+    ///
+    /// # Errors
+    ///
+    /// The parameters are no JSON object, or the call failed.
+    pub async fn request_by_name(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &(impl Serialize + ?Sized),
+        options: CallOptions,
+    ) -> Result<Json<'static>, CallError> {
+        let params = object(params)?.unwrap_or(Json::EMPTY_OBJECT);
+        let done = self.rounds(method.into(), params, &options).await?;
+        Ok(done.result)
+    }
+
+    /// Tells the server something that it does not answer, such as a notification of an extension. Returns when it is on its
+    /// way, after all calls that were made before. The parameters are anything that serde writes as a JSON object; `()` for
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// The parameters are no JSON object, the notification is one that this client sends by itself, or there is no
+    /// connection, and none within [`Timeouts::max_total`](super::Timeouts::max_total).
+    pub async fn notify(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<(), CallError> {
+        let method = method.into();
+        if OURS.contains(&&*method) {
+            let fault = format!("`{method}` is what the client sends by itself");
+            return Err(CallError::Arguments(fault));
+        }
+        let params = object(params)?.unwrap_or(Json::EMPTY_OBJECT);
+        let wishes = Wishes {
+            timeout: None,
+            ceiling: Ceiling::new(self.shared().timeouts.max_total),
+            log_level: None,
+            meta: None,
+            on_progress: Progressing::default(),
+        };
+        let sent = self.handle.call(
+            method,
+            CallKind::Notification,
+            params,
+            Input::default(),
+            wishes,
+        );
+        sent.await.map(drop)
+    }
 }
+
+/// The notifications that are told when it is time for them, and would be untrue at any other.
+const OURS: [&str; 4] = [
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+];
 
 /// The arguments as a JSON object; `None` for null.
 fn object(arguments: &(impl Serialize + ?Sized)) -> Result<Option<Json<'static>>, CallError> {
@@ -270,5 +342,8 @@ fn object(arguments: &(impl Serialize + ?Sized)) -> Result<Option<Json<'static>>
 }
 
 fn decode<'j, T: Decode<'j>>(method: &'static str, json: &'j Json<'_>) -> Result<T, CallError> {
-    T::decode(json.raw()).map_err(|error| CallError::Decode { method, error })
+    T::decode(json.raw()).map_err(|error| CallError::Decode {
+        method: method.into(),
+        error,
+    })
 }

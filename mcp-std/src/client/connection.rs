@@ -5,6 +5,7 @@ mod questions;
 
 use core::task::Waker;
 use core::time::Duration;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,23 +13,25 @@ use mcp_core::Limits;
 use mcp_core::binding::StdioClient;
 use mcp_core::engine::RequestKey;
 use mcp_core::engine::client::{
-    CallError as EngineError, CallOptions, ClientConfig, ClientEngine, Event, Incoming,
+    CallError as EngineError, CallOptions, ClientConfig, ClientEngine, Counters, Event, Incoming,
     Outcome as EngineOutcome, ReplyToken,
 };
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{InputResponse, ProtocolVersion};
+use mcp_core::rpc::write_notification;
 use mcp_io::{End, Error, Tasks};
 
 use super::clock::engine_now;
 use super::error::{
     CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported,
 };
-use super::handle::{Call, Control, Ends, Progressing, Shared};
+use super::handle::{Call, CallKind, Control, Ends, Progressing, Shared};
 use super::handlers::Refusal;
 use super::reply::{Outcome, Slot};
 use super::subscribing::Listening;
 use super::subscription::Channel;
+use super::watches::{Ask, Watches};
 use crate::entropy;
 use crate::panic::contain;
 
@@ -52,6 +55,8 @@ pub(crate) struct ClientConnection<'s> {
     pub(super) channels: &'s mut Vec<Arc<Channel>>,
     /// Those that are, on this one.
     pub(super) listening: Vec<Listening>,
+    /// And the resources that they are about, in the legacy era.
+    pub(super) watches: Watches,
     phase: Phase,
     /// When something last came.
     heard: Instant,
@@ -59,6 +64,8 @@ pub(crate) struct ClientConnection<'s> {
     probe: Option<RequestKey>,
     /// Of the task that drives this.
     waker: Option<Waker>,
+    /// What the engine had counted when it was last looked at.
+    counted: Counters,
     /// `server/discover` was on its way when the stream ended.
     probing: bool,
     version: Option<ProtocolVersion>,
@@ -77,7 +84,7 @@ enum Phase {
 /// What a request is for.
 pub(super) enum Purpose {
     Call {
-        method: &'static str,
+        method: Cow<'static, str>,
         slot: Arc<Slot>,
         on_progress: Progressing,
         timeout: Duration,
@@ -85,12 +92,10 @@ pub(super) enum Purpose {
     },
     /// `subscriptions/listen`
     Listen(Arc<Channel>),
-    /// `resources/subscribe`, for a subscription of the legacy era.
-    Subscribe(Arc<Channel>, String),
+    /// `resources/subscribe` or its opposite, for the subscriptions of the legacy era.
+    Watch(Ask, Arc<str>),
     /// Whether the server is there.
     Probe,
-    /// Nobody waits for the answer.
-    Nothing,
 }
 
 impl<'s> ClientConnection<'s> {
@@ -110,10 +115,12 @@ impl<'s> ClientConnection<'s> {
             running: Tasks::new(),
             channels,
             listening: Vec::new(),
+            watches: Watches::default(),
             phase: Phase::New,
             heard: Instant::now(),
             probe: None,
             waker: None,
+            counted: Counters::default(),
             probing: false,
             version: None,
         }
@@ -142,6 +149,12 @@ impl<'s> ClientConnection<'s> {
     pub(crate) fn lost(&mut self, closed: &Closed) -> Option<(Option<ConnectError>, bool)> {
         self.stdio.engine_mut().lost();
         self.take_events();
+        self.shared.take_calls(false);
+        // Those that were not sent wait for the next connection, each with an eye on its time.
+        while let Ok(call) = self.ends.calls.try_recv() {
+            let slot = call.slot.clone();
+            slot.give_back(call);
+        }
         for (_, purpose) in self.asked.drain(..).flatten() {
             if let Purpose::Call { slot, .. } = purpose {
                 slot.answer(Err(CallError::Closed(closed.clone())));
@@ -218,6 +231,7 @@ impl<'s> ClientConnection<'s> {
     fn start(&mut self, call: Call, out: &mut Vec<u8>) {
         let Call {
             method,
+            kind,
             params,
             input,
             options: wishes,
@@ -226,9 +240,21 @@ impl<'s> ClientConnection<'s> {
         if !slot.is_wanted() {
             return;
         }
+        if kind == CallKind::Notification {
+            // A `Vec` is never full.
+            let _ =
+                write_notification(&mut Lines::new(out), &method, |json| json.raw(params.raw()));
+            slot.answer(Ok(Outcome::Complete(Json::EMPTY_OBJECT)));
+            return;
+        }
+        let ceiling = wishes.ceiling;
+        let Some(left) = ceiling.left() else {
+            slot.answer(Err(ceiling.error()));
+            return;
+        };
         let mut options = CallOptions::default();
         options.timeout = wishes.timeout;
-        options.max_total = wishes.max_total;
+        options.max_total = Some(left);
         options.progress = wishes.on_progress.0.is_some();
         options.log_level = wishes.log_level;
         options.meta = wishes.meta.as_ref().map(Json::raw);
@@ -236,13 +262,13 @@ impl<'s> ClientConnection<'s> {
         options.request_state = input.state.as_ref().map(Json::raw);
         let config = self.stdio.engine().config();
         let purpose = Purpose::Call {
-            method,
+            method: method.clone(),
             slot: slot.clone(),
             on_progress: wishes.on_progress,
             timeout: wishes.timeout.unwrap_or(config.request_timeout),
-            total: wishes.max_total.unwrap_or(config.max_total),
+            total: ceiling.total(),
         };
-        match self.send(method, params.raw(), &options, purpose, out) {
+        match self.send(&method, params.raw(), &options, purpose, out) {
             Ok(key) => {
                 if !slot.sent(key) {
                     self.cancel(key, out);
@@ -288,7 +314,7 @@ impl<'s> ClientConnection<'s> {
         match incoming {
             Incoming::Connected => self.connected(out),
             Incoming::ConnectFailed(error) => self.failed(error),
-            Incoming::Answer { key, outcome, .. } => self.answered(key, outcome, out),
+            Incoming::Answer { key, outcome, .. } => self.answered(key, outcome),
             Incoming::Progress { key, progress, .. } => {
                 if let Some(Some((asked, Purpose::Call { on_progress, .. }))) =
                     self.asked.get(key.index())
@@ -338,6 +364,10 @@ impl<'s> ClientConnection<'s> {
         );
         // Whatever changed while there was no connection was not told (SUB-18).
         self.shared.cache.clear();
+        #[cfg(feature = "validate")]
+        if let Some(outputs) = &self.shared.settings.outputs {
+            outputs.forget();
+        }
         self.shared.connected(server);
         for channel in self.channels.clone() {
             self.listen(channel, out);
@@ -359,7 +389,7 @@ impl<'s> ClientConnection<'s> {
         }
     }
 
-    fn answered(&mut self, key: RequestKey, outcome: EngineOutcome<'_>, out: &mut Vec<u8>) {
+    fn answered(&mut self, key: RequestKey, outcome: EngineOutcome<'_>) {
         if self.probe == Some(key) {
             self.probe = None;
         }
@@ -367,7 +397,9 @@ impl<'s> ClientConnection<'s> {
             Some(Purpose::Call { method, slot, .. }) => slot.answer(match outcome {
                 EngineOutcome::Complete(result) => Ok(Outcome::Complete(owned(result))),
                 EngineOutcome::InputRequired(result) => Ok(Outcome::InputRequired(owned(result))),
-                EngineOutcome::Error(error) => Err(CallError::Protocol(ErrorAnswer::new(&error))),
+                EngineOutcome::Error(error) => {
+                    Err(ErrorAnswer::new(&error).into_call_error(self.version))
+                }
                 EngineOutcome::Invalid(fault) => Err(CallError::Answer {
                     method,
                     fault: fault.to_string(),
@@ -378,11 +410,11 @@ impl<'s> ClientConnection<'s> {
                 }),
             }),
             Some(Purpose::Listen(channel)) => self.listen_ended(&channel, &outcome),
-            Some(Purpose::Subscribe(channel, uri)) => {
-                let honoured = matches!(outcome, EngineOutcome::Complete(_));
-                self.subscribed(&channel, honoured.then_some(uri), out);
+            Some(Purpose::Watch(ask, uri)) => {
+                let done = matches!(outcome, EngineOutcome::Complete(_));
+                self.watched(ask, &uri, done);
             }
-            Some(Purpose::Probe | Purpose::Nothing) | None => {}
+            Some(Purpose::Probe) | None => {}
         }
     }
 
@@ -415,17 +447,15 @@ impl<'s> ClientConnection<'s> {
                 total: most,
                 ..
             }) => {
-                tracing::debug!(method, total, "a call timed out");
+                tracing::debug!(method = &*method, total, "a call timed out");
                 slot.answer(Err(CallError::Timeout(if total {
                     Timeout::Total(most)
                 } else {
                     Timeout::Request(timeout)
                 })));
             }
-            Some(Purpose::Subscribe(channel, _)) => {
-                self.subscribed(&channel, None, &mut Vec::new());
-            }
-            Some(Purpose::Listen(_) | Purpose::Probe | Purpose::Nothing) | None => {}
+            Some(Purpose::Watch(ask, uri)) => self.watch_timed_out(ask, &uri),
+            Some(Purpose::Listen(_) | Purpose::Probe) | None => {}
         }
     }
 
@@ -439,6 +469,11 @@ impl<'s> ClientConnection<'s> {
         if let Some(incoming) = incoming {
             self.heard = Instant::now();
             self.handle(incoming, out);
+        }
+        let counted = *self.stdio.engine().counters();
+        if counted != self.counted {
+            self.shared.count(&self.counted, &counted);
+            self.counted = counted;
         }
         (!nothing).then_some(consumed)
     }

@@ -2,12 +2,15 @@
 
 use core::fmt::{self, Write as _};
 use core::time::Duration;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::ErrorCode;
 use mcp_core::engine::client::{ConnectError as HandshakeError, RemoteError};
 use mcp_core::json::Json;
-use mcp_core::model::{CallToolResult, ContentBlock, DecodeError, ProtocolVersion};
+use mcp_core::model::{
+    CallToolResult, ContentBlock, Decode, DecodeError, ElicitRequestUrlParams, ProtocolVersion,
+};
 use mcp_io::child::{Exit, SpawnError};
 
 use super::pager::PagingFault;
@@ -18,6 +21,15 @@ use super::pager::PagingFault;
 pub enum CallError {
     /// The server refused the call, with a JSON-RPC error. The connection goes on.
     Protocol(ErrorAnswer),
+    /// The user is to visit these pages first; then the call can be made again. Only servers of 2025-11-25 answer so
+    /// (ELI-13). The user has to see each address whole and to agree before it is opened (ELI-17).
+    #[non_exhaustive]
+    UrlElicitationRequired {
+        /// The pages, and why: one at least.
+        elicitations: Vec<ElicitRequestUrlParams<'static>>,
+        /// The error itself.
+        answer: ErrorAnswer,
+    },
     /// The tool ran and failed: its result says `isError`. Only [`ToolOutcome::ok`](super::ToolOutcome::ok) makes an error
     /// of that, since it is the model that is to read it.
     Tool(Box<CallToolResult<'static>>),
@@ -31,7 +43,7 @@ pub enum CallError {
     #[non_exhaustive]
     Decode {
         /// The method that was called.
-        method: &'static str,
+        method: Cow<'static, str>,
         /// What is wrong.
         error: DecodeError,
     },
@@ -40,7 +52,7 @@ pub enum CallError {
     #[non_exhaustive]
     Answer {
         /// The method that was called.
-        method: &'static str,
+        method: Cow<'static, str>,
         /// What is wrong.
         fault: String,
     },
@@ -89,6 +101,20 @@ impl ErrorAnswer {
         }
     }
 
+    /// As the error of a call of the revision that is spoken.
+    pub(super) fn into_call_error(self, version: Option<ProtocolVersion>) -> CallError {
+        let is_one = self.code == ErrorCode::URL_ELICITATION_REQUIRED
+            && version == Some(ProtocolVersion::V2025_11_25);
+        let elicitations = self.data.as_ref().filter(|_| is_one).and_then(elicitations);
+        match elicitations {
+            Some(elicitations) => CallError::UrlElicitationRequired {
+                elicitations,
+                answer: self,
+            },
+            None => CallError::Protocol(self),
+        }
+    }
+
     /// What was not sent, since the engine knows how it would be answered.
     pub(super) fn own(error: &impl fmt::Display) -> Self {
         Self {
@@ -107,13 +133,26 @@ impl ErrorAnswer {
     }
 }
 
+/// The pages of an error that asks for some. `None`: there are none, or one of them is none.
+fn elicitations(data: &Json<'_>) -> Option<Vec<ElicitRequestUrlParams<'static>>> {
+    let mut members = data.raw().as_object()?;
+    let (_, pages) = members.find(|(name, _)| *name == "elicitations")?;
+    let page = |page| {
+        ElicitRequestUrlParams::decode(page)
+            .ok()
+            .map(ElicitRequestUrlParams::into_owned)
+    };
+    let pages: Vec<_> = pages.as_array()?.map(page).collect::<Option<_>>()?;
+    (!pages.is_empty()).then_some(pages)
+}
+
 /// Which time was over.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Timeout {
     /// Nothing came for so long: no answer, no progress.
     Request(Duration),
-    /// Progress came, but no answer for so long altogether.
+    /// There was no end for so long altogether: whatever came, and whatever the call waited for.
     Total(Duration),
 }
 
@@ -214,6 +253,13 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Protocol(answer) => answer.fmt(f),
+            Self::UrlElicitationRequired {
+                elicitations,
+                answer,
+            } => {
+                let count = elicitations.len();
+                write!(f, "{answer}; pages to be visited first: {count}")
+            }
             Self::Tool(result) => {
                 f.write_str("the tool failed")?;
                 let text = result.content.iter().find_map(|block| {
@@ -263,6 +309,7 @@ impl core::error::Error for CallError {
             Self::Closed(closed) => closed.source(),
             Self::Decode { error, .. } => Some(error),
             Self::Protocol(_)
+            | Self::UrlElicitationRequired { .. }
             | Self::Tool(_)
             | Self::Timeout(_)
             | Self::Cancelled
@@ -311,11 +358,11 @@ impl fmt::Display for Timeout {
         match self {
             Self::Request(time) => write!(
                 f,
-                "no answer within {time:?}; `CallOptions::timeout` allows more"
+                "no answer within {time:?}; `CallOptions::timeout` or `Timeouts::request` allows more"
             ),
             Self::Total(time) => write!(
                 f,
-                "progress, but no answer within {time:?}; `CallOptions::max_total` allows more"
+                "no end within {time:?} altogether; `CallOptions::max_total` or `Timeouts::max_total` allows more"
             ),
         }
     }
@@ -406,5 +453,21 @@ impl core::error::Error for ConnectError {
             Self::Closed(closed) => closed.source(),
             Self::Handshake(error) => Some(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_steer_no_terminal() {
+        let words = "\u{1b}[31mred\u{7}\r\nnext\u{202e}line\u{2066}\u{9b}2J é";
+        let closed = Closed::with_child(ClosedReason::Server, None, words.to_owned());
+        let text = closed.to_string();
+        let said =
+            "its last words: \u{fffd}[31mred\u{fffd}\u{fffd}\nnext\u{fffd}line\u{fffd}\u{fffd}2J é";
+        assert!(text.ends_with(said), "{text:?}");
+        assert_eq!(closed.stderr(), words, "as it was, for who asks");
     }
 }

@@ -5,21 +5,24 @@ use core::future::{Future, poll_fn};
 use core::pin::Pin;
 use core::task::{Poll, Waker};
 use core::time::Duration;
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_channel::{Receiver, Sender};
-use mcp_core::engine::client::ServerInfo;
+use async_channel::{Receiver, Sender, TrySendError};
+use mcp_core::engine::client::{Counters, ServerInfo};
 use mcp_core::json::Json;
 use mcp_core::model::LoggingLevel;
 
 use super::builder::CheckResult;
 use super::cache::Cache;
+use super::ceiling::Ceiling;
 use super::error::{CallError, Closed, ClosedReason, ConnectError};
 use super::frames::Tap;
 use super::handlers::Handlers;
 use super::notification::Listeners;
 use super::options::{OnProgress, Timeouts};
-use super::reply::{Reply, Slot, Waiting};
+use super::reply::{Reply, Settled, Slot, Waiting};
 use super::rounds::Input;
 
 use super::subscription::Channel;
@@ -30,18 +33,27 @@ const CALLS: usize = 1024;
 /// A call to be sent.
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) method: &'static str,
+    pub(crate) method: Cow<'static, str>,
+    pub(crate) kind: CallKind,
     pub(crate) params: Json<'static>,
     pub(crate) input: Input,
     pub(crate) options: Wishes,
     pub(crate) slot: Arc<Slot>,
 }
 
+/// Whether a call is answered.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum CallKind {
+    Request,
+    /// The answer is our own: that it was sent.
+    Notification,
+}
+
 /// What the engine and the connection are to know of a call's options.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Wishes {
     pub(crate) timeout: Option<Duration>,
-    pub(crate) max_total: Option<Duration>,
+    pub(crate) ceiling: Ceiling,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) meta: Option<Json<'static>>,
     pub(crate) on_progress: Progressing,
@@ -98,6 +110,9 @@ pub(crate) struct Shared {
     pub(crate) timeouts: Timeouts,
     pub(crate) listeners: Listeners,
     pub(crate) settings: Settings,
+    /// Calls that are given to the connection are sent at once.
+    takes_calls: AtomicBool,
+    counters: Mutex<Counters>,
     status: Mutex<Status>,
 }
 
@@ -107,6 +122,8 @@ pub(crate) struct Settings {
     pub(crate) max_rounds: usize,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) check_result: Option<CheckResult>,
+    #[cfg(feature = "validate")]
+    pub(crate) outputs: Option<super::outputs::Outputs>,
     pub(crate) tap: Tap,
     /// Whether there may be another connection after one that was lost.
     pub(crate) restarts: bool,
@@ -136,6 +153,8 @@ impl Shared {
             timeouts,
             listeners: Listeners::default(),
             settings,
+            takes_calls: AtomicBool::new(false),
+            counters: Mutex::default(),
             status: Mutex::default(),
         }
     }
@@ -170,6 +189,34 @@ impl Shared {
     /// How often a connection was made.
     pub(crate) fn connections(&self) -> u64 {
         self.lock().connections
+    }
+
+    pub(crate) fn takes_calls(&self) -> bool {
+        self.takes_calls.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn take_calls(&self, takes: bool) {
+        // One order with the queue: whoever finds this true after sending is among those given back when it changes.
+        self.takes_calls.store(takes, Ordering::SeqCst);
+    }
+
+    /// What was not as it should be, on all connections.
+    pub(crate) fn counters(&self) -> Counters {
+        *self.counted()
+    }
+
+    /// An engine that had counted `before` has counted `now`.
+    pub(crate) fn count(&self, before: &Counters, now: &Counters) {
+        let mut sum = self.counted();
+        sum.late += now.late - before.late;
+        sum.unknown += now.unknown - before.unknown;
+        sum.mistyped += now.mistyped - before.mistyped;
+        sum.rejected += now.rejected - before.rejected;
+        sum.dropped += now.dropped - before.dropped;
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change(&self, change: impl FnOnce(&mut Status)) {
@@ -234,22 +281,48 @@ impl Handle {
     /// Makes a call. Dropping the future tells the server that nobody waits (CAN-02).
     pub(crate) async fn call(
         &self,
-        method: &'static str,
+        method: Cow<'static, str>,
+        kind: CallKind,
         params: Json<'static>,
         input: Input,
         options: Wishes,
     ) -> Reply {
-        if let Some(closed) = self.shared.why_closed() {
-            return Err(CallError::Closed(closed));
-        }
-        let slot = Arc::new(Slot::default());
-        let call = Call {
+        let ceiling = options.ceiling;
+        let mut call = Call {
             method,
+            kind,
             params,
             input,
             options,
-            slot: slot.clone(),
+            slot: Arc::default(),
         };
+        if self.shared.takes_calls() {
+            match self.once(call, false).await {
+                Settled::Reply(reply) => return reply,
+                Settled::Unsent(unsent) => call = *unsent,
+            }
+        }
+        // It waits for a connection, or for room: the engine does not know of it yet, and ends nothing.
+        let again = async {
+            loop {
+                match self.once(call, true).await {
+                    Settled::Reply(reply) => return reply,
+                    Settled::Unsent(unsent) => call = *unsent,
+                }
+            }
+        };
+        ceiling.guard(again).await
+    }
+
+    /// Gives a call to the connection, if there is room or when there is, and waits for what becomes of it.
+    async fn once(&self, mut call: Call, patient: bool) -> Settled {
+        let ceiling = call.options.ceiling;
+        let closed = || Settled::Reply(Err(CallError::Closed(self.why_closed())));
+        if self.shared.why_closed().is_some() {
+            return closed();
+        }
+        let slot = Arc::new(Slot::default());
+        call.slot = slot.clone();
         // Before it is sent, so that a call is never on its way with nobody to abandon it.
         let waiting = Waiting {
             slot,
@@ -257,10 +330,23 @@ impl Handle {
                 let _ = self.control(Control::Abandon(slot.clone()));
             },
         };
-        if self.calls.send(call).await.is_err() {
-            return Err(CallError::Closed(self.why_closed()));
+        if patient {
+            if self.calls.send(call).await.is_err() {
+                return closed();
+            }
+            return waiting.await;
         }
-        waiting.await
+        match self.calls.try_send(call) {
+            Ok(()) => {}
+            Err(TrySendError::Full(call)) => return Settled::Unsent(Box::new(call)),
+            Err(TrySendError::Closed(_)) => return closed(),
+        }
+        if self.shared.takes_calls() {
+            return waiting.await;
+        }
+        // The connection was lost meanwhile, and what waited was given back before this came.
+        let settled = ceiling.guard(async { Ok(waiting.await) }).await;
+        settled.unwrap_or_else(|late| Settled::Reply(Err(late)))
     }
 
     pub(crate) fn control(&self, control: Control) -> Result<(), CallError> {

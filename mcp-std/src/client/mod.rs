@@ -42,6 +42,7 @@ mod asking;
 mod builder;
 mod cache;
 mod calls;
+mod ceiling;
 mod changes;
 mod clock;
 mod connection;
@@ -53,12 +54,15 @@ mod handlers;
 mod notification;
 mod options;
 mod outcome;
+#[cfg(feature = "validate")]
+mod outputs;
 mod pager;
 mod reply;
 mod rounds;
 mod session;
 mod subscribing;
 mod subscription;
+mod watches;
 
 use std::sync::Arc;
 
@@ -73,8 +77,8 @@ pub use error::{CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Time
 pub use frames::Direction;
 use handle::{Control, Handle, Shared};
 pub use handlers::{Declined, ElicitRequest, SamplingRequest};
-pub use mcp_core::engine::client::{ConnectError as HandshakeError, ServerInfo};
-pub use mcp_io::child::{Command, Exit, Inherit, SpawnError, Stderr, Step};
+pub use mcp_core::engine::client::{ConnectError as HandshakeError, Counters, ServerInfo};
+pub use mcp_io::child::{Command, Exit, Inherit, Shutdown, SpawnError, Stderr, Step};
 pub use notification::{Notification, Notifications};
 pub use options::{CacheUse, CallOptions, Canceller, Restart, Timeouts};
 pub use outcome::{Response, ToolOutcome};
@@ -127,10 +131,13 @@ impl Client {
     /// Servers of 2026-07-28 are asked to tell. Older ones tell of their lists unasked if they declared it, and are asked for
     /// each resource.
     ///
+    /// An update may be of a part of a resource that is named: of a URI that goes on after it with a new segment, a query or
+    /// a fragment. What is not named is not told, whatever the server sends.
+    ///
     /// # Errors
     ///
-    /// The server refused, or there is no connection. A server that tells of less than was asked for is no error:
-    /// [`Subscription::acknowledged`].
+    /// The server refused, did not say within [`Timeouts::request`] that it begins, or there is no connection. A server that
+    /// tells of less than was asked for is no error: [`Subscription::acknowledged`].
     pub async fn subscribe(
         &self,
         filter: SubscriptionFilter<'_>,
@@ -166,6 +173,13 @@ impl Client {
     #[must_use]
     pub fn closed(&self) -> Option<Closed> {
         self.shared().why_closed()
+    }
+
+    /// What the server did that was not as it should be, counted over all connections of this client: answers that were late
+    /// or to nothing, messages that broke a rule.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared().counters()
     }
 
     /// Forgets all cached answers.

@@ -1,8 +1,8 @@
 //! What servers tell unasked, as a stream.
 
 use core::pin::Pin;
-use core::task::{Context, Poll};
-use std::sync::atomic::{AtomicU64, Ordering};
+use core::task::{Context, Poll, ready};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_channel::{Receiver, Sender, TrySendError};
@@ -11,6 +11,9 @@ use mcp_core::json::Json;
 
 /// So many may wait for a reader.
 const WAITING: usize = 256;
+
+/// And so many bytes of them. One that is longer may wait alone.
+const WAITING_BYTES: usize = 8 * 1024 * 1024;
 
 /// A notification of the server, as it came.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,22 +25,38 @@ pub struct Notification {
     pub params: Option<Json<'static>>,
 }
 
+impl Notification {
+    fn bytes(&self) -> usize {
+        let params = self.params.as_ref();
+        self.method.len() + params.map_or(0, |params| params.as_str().len())
+    }
+}
+
 /// The notifications of a server, from now on: all but progress, which belongs to its call.
 ///
-/// At most 256 wait; of more, the new ones are dropped and [counted](Self::dropped). For what must not be lost there are
+/// At most 256 wait, of 8 MiB together; of more, the new ones are dropped and [counted](Self::dropped). For what must not be
+/// lost there are
 /// [`Subscription`](super::Subscription) and [`ClientBuilder::on_log`](super::ClientBuilder::on_log).
 #[derive(Debug)]
 #[must_use = "streams do nothing unless polled"]
 pub struct Notifications {
     queue: Pin<Box<Receiver<Notification>>>,
-    dropped: Arc<AtomicU64>,
+    tally: Arc<Tally>,
+}
+
+/// What the two ends of a queue know of it.
+#[derive(Debug, Default)]
+struct Tally {
+    dropped: AtomicU64,
+    /// That wait.
+    bytes: AtomicUsize,
 }
 
 impl Notifications {
     /// How many were dropped because nobody read them.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+        self.tally.dropped.load(Ordering::Relaxed)
     }
 }
 
@@ -45,7 +64,11 @@ impl Stream for Notifications {
     type Item = Notification;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Notification>> {
-        self.queue.as_mut().poll_next(cx)
+        let next = ready!(self.queue.as_mut().poll_next(cx));
+        if let Some(next) = &next {
+            self.tally.bytes.fetch_sub(next.bytes(), Ordering::Relaxed);
+        }
+        Poll::Ready(next)
     }
 }
 
@@ -62,23 +85,41 @@ impl Default for Listeners {
 #[derive(Debug)]
 struct Listener {
     queue: Sender<Notification>,
-    dropped: Arc<AtomicU64>,
+    tally: Arc<Tally>,
+}
+
+impl Listener {
+    /// `false`: nobody listens any more.
+    fn tell(&self, notification: &Notification, bytes: usize) -> bool {
+        // Counted before it can be read. The connection alone adds, so that what is read here is no less than what waits.
+        let waiting = self.tally.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if waiting == 0 || waiting.saturating_add(bytes) <= WAITING_BYTES {
+            match self.queue.try_send(notification.clone()) {
+                Ok(()) => return true,
+                Err(TrySendError::Full(_)) => {}
+                Err(TrySendError::Closed(_)) => return false,
+            }
+        }
+        self.tally.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.tally.dropped.fetch_add(1, Ordering::Relaxed);
+        !self.queue.is_closed()
+    }
 }
 
 impl Listeners {
     pub(crate) fn listen(&self) -> Notifications {
         let (queue, receiver) = async_channel::bounded(WAITING);
-        let dropped = Arc::new(AtomicU64::new(0));
+        let tally = Arc::<Tally>::default();
         let listener = Listener {
             queue,
-            dropped: dropped.clone(),
+            tally: tally.clone(),
         };
         if let Some(listeners) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             listeners.push(listener);
         }
         Notifications {
             queue: Box::pin(receiver),
-            dropped,
+            tally,
         }
     }
 
@@ -89,16 +130,8 @@ impl Listeners {
             return;
         };
         let notification = make();
-        listeners.retain(
-            |listener| match listener.queue.try_send(notification.clone()) {
-                Ok(()) => true,
-                Err(TrySendError::Full(_)) => {
-                    listener.dropped.fetch_add(1, Ordering::Relaxed);
-                    true
-                }
-                Err(TrySendError::Closed(_)) => false,
-            },
-        );
+        let bytes = notification.bytes();
+        listeners.retain(|listener| listener.tell(&notification, bytes));
     }
 
     /// There will be no more.
@@ -146,5 +179,27 @@ mod tests {
         assert_eq!(block_on(listeners.listen().next()), None);
         let all = block_on(two.collect::<Vec<_>>());
         assert_eq!(all, (0..WAITING).map(notification).collect::<Vec<_>>());
+    }
+    #[test]
+    fn long_ones_are_held_up_to_a_bound() {
+        let long = |bytes: usize| Notification {
+            method: "x".repeat(bytes),
+            params: None,
+        };
+        let listeners = Listeners::default();
+        let mut reader = listeners.listen();
+        for _ in 0..3 {
+            listeners.tell(|| long(WAITING_BYTES / 2));
+        }
+        assert_eq!(reader.dropped(), 1);
+        block_on(reader.next());
+        listeners.tell(|| long(WAITING_BYTES / 2));
+        assert_eq!(reader.dropped(), 1, "there was room again");
+        for _ in 0..2 {
+            assert!(block_on(reader.next()).is_some());
+        }
+        listeners.tell(|| long(WAITING_BYTES + 1));
+        assert!(block_on(reader.next()).is_some(), "alone it may wait");
+        assert_eq!(reader.tally.bytes.load(Ordering::Relaxed), 0);
     }
 }

@@ -21,9 +21,12 @@ pub struct Timeouts {
     /// An old server may be silent when it is asked for the newest revision: after this long it is asked in the old way.
     /// Default: 5 seconds.
     pub probe: Duration,
-    /// A call may be silent for so long; progress starts it anew. Default: 60 seconds.
+    /// A request may be silent for so long from when it is sent; progress starts it anew. So long a subscription may take to
+    /// begin, too. Default: 60 seconds.
     pub request: Duration,
-    /// A call may take so long altogether, whatever the progress. Default: 1 hour.
+    /// A call may take so long altogether, from when it is made: until it is sent, whatever the progress, with all input that
+    /// the server requires and the pauses it asks for, and made again on other connections. Pages of a list are calls of
+    /// their own. Default: 1 hour.
     pub max_total: Duration,
     /// After so much silence of the server it is asked whether it is there: by `ping`, or `server/discover` where there is no
     /// `ping`. If it does not answer within [`request`](Self::request), the connection is over. Default: never.
@@ -87,6 +90,33 @@ impl Restart {
     }
 }
 
+/// Counts the starts in a row.
+#[derive(Debug)]
+pub(crate) struct Restarts {
+    policy: Restart,
+    attempt: u32,
+}
+
+impl Restarts {
+    /// A connection that held for so long was a good one: pauses begin anew.
+    const GOOD: Duration = Duration::from_secs(60);
+
+    pub(crate) const fn new(policy: Restart) -> Self {
+        Self { policy, attempt: 0 }
+    }
+
+    /// The pause before the next start, and which in a row that is, from 1 on; `held` is how long there was a connection.
+    /// `None`: enough.
+    pub(crate) fn next(&mut self, held: Option<Duration>) -> Option<(Duration, u32)> {
+        if held >= Some(Self::GOOD) {
+            self.attempt = 0;
+        }
+        let pause = self.policy.pause(self.attempt)?;
+        self.attempt += 1;
+        Some((pause, self.attempt))
+    }
+}
+
 /// Is told how far a call has come.
 pub(crate) type OnProgress = Arc<dyn Fn(&Progress<'_>) + Send + Sync>;
 
@@ -132,13 +162,13 @@ impl CallOptions {
         Self::default()
     }
 
-    /// The call may be silent for so long; progress starts it anew.
+    /// Each request of the call may be silent for so long from when it is sent; progress starts it anew.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// The call may take so long altogether.
+    /// The call may take so long altogether, from when it is made: see [`Timeouts::max_total`].
     pub const fn max_total(mut self, time: Duration) -> Self {
         self.max_total = Some(time);
         self
@@ -265,6 +295,19 @@ mod tests {
         assert_eq!(pauses[..8], expected);
         assert_eq!(pauses[8], None);
         assert_eq!(Restart::Never.pause(0), None);
+    }
+
+    #[test]
+    fn a_connection_that_held_makes_the_count_begin_anew() {
+        const SECOND: Duration = Duration::from_secs(1);
+        let mut restarts = Restarts::new(Restart::on_exit(2, SECOND));
+        let (short, long) = (Some(59 * SECOND), Some(60 * SECOND));
+        assert_eq!(restarts.next(None), Some((SECOND, 1)));
+        assert_eq!(restarts.next(short), Some((2 * SECOND, 2)));
+        assert_eq!(restarts.next(short), None);
+        assert_eq!(restarts.next(None), None);
+        assert_eq!(restarts.next(long), Some((SECOND, 1)));
+        assert_eq!(restarts.next(None), Some((2 * SECOND, 2)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use mcp_core::engine::client::RequestKey;
 use mcp_core::json::Json;
 
 use super::error::CallError;
+use super::handle::Call;
 
 /// What a call came to.
 pub(crate) type Reply = Result<Outcome, CallError>;
@@ -22,13 +23,21 @@ pub(crate) enum Outcome {
     InputRequired(Json<'static>),
 }
 
+/// What becomes of a call that was given to the connection.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    Reply(Reply),
+    /// The connection ended, or had no room, before it was sent: it can be made again.
+    Unsent(Box<Call>),
+}
+
 /// One call, seen from both ends: who asked has the [`Waiting`], the connection the rest.
 #[derive(Debug, Default)]
 pub(crate) struct Slot(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    reply: Option<Reply>,
+    settled: Option<Settled>,
     waker: Option<Waker>,
     /// Set while the server works on it.
     key: Option<RequestKey>,
@@ -56,13 +65,22 @@ impl Slot {
 
     /// Hands over the answer; a second one is dropped.
     pub(crate) fn answer(&self, reply: Reply) {
+        self.settle(Settled::Reply(reply));
+    }
+
+    /// Gives a call of this slot back that was not sent.
+    pub(crate) fn give_back(&self, call: Call) {
+        self.settle(Settled::Unsent(Box::new(call)));
+    }
+
+    fn settle(&self, settled: Settled) {
         let mut state = self.lock();
         if state.over {
             return;
         }
         state.over = true;
         state.key = None;
-        state.reply = Some(reply);
+        state.settled = Some(settled);
         let waker = state.waker.take();
         drop(state);
         if let Some(waker) = waker {
@@ -82,12 +100,12 @@ pub(crate) struct Waiting<F: FnMut(&Arc<Slot>)> {
 }
 
 impl<F: FnMut(&Arc<Slot>) + Unpin> Future for Waiting<F> {
-    type Output = Reply;
+    type Output = Settled;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Settled> {
         let mut state = self.slot.lock();
-        if let Some(reply) = state.reply.take() {
-            return Poll::Ready(reply);
+        if let Some(settled) = state.settled.take() {
+            return Poll::Ready(settled);
         }
         match &mut state.waker {
             Some(waker) => waker.clone_from(cx.waker()),

@@ -6,11 +6,13 @@ mod tests;
 
 use core::future::Future;
 use core::time::Duration;
+use std::borrow::Cow;
 
 use async_io::Timer;
 use mcp_core::json::{Json, RawJson, Writer};
 use mcp_core::model::{Decode, Encode, Implementation, InputRequest, ProtocolVersion};
 
+use super::ceiling::Ceiling;
 use super::error::CallError;
 use super::handlers::{Handlers, Refusal};
 use super::reply::{Outcome, Reply};
@@ -39,11 +41,12 @@ pub(crate) struct Done {
 
 /// Who answers, on whose behalf, and how often.
 pub(crate) struct Rounds<'c> {
-    pub(crate) method: &'static str,
+    pub(crate) method: Cow<'static, str>,
     pub(crate) handlers: &'c Handlers,
     pub(crate) server: Option<Implementation<'static>>,
     pub(crate) version: ProtocolVersion,
     pub(crate) limit: usize,
+    pub(crate) ceiling: Ceiling,
 }
 
 impl Rounds<'_> {
@@ -64,11 +67,15 @@ impl Rounds<'_> {
             }
             let required = Required::new(required.raw()).map_err(|fault| self.fault(fault))?;
             let responses = match required.requests {
-                Some(requests) => Some(self.answers(requests).await?),
+                Some(requests) => Some(self.ceiling.guard(self.answers(requests)).await?),
                 None => {
                     // The server asks for nothing but time (MRTR-08).
                     let pause = PAUSE.saturating_mul(1 << rounds.min(10));
-                    Timer::after(pause.min(LONGEST)).await;
+                    let pause = async {
+                        Timer::after(pause.min(LONGEST)).await;
+                        Ok(())
+                    };
+                    self.ceiling.guard(pause).await?;
                     None
                 }
             };
@@ -87,7 +94,7 @@ impl Rounds<'_> {
         for (key, request) in requests.as_object().into_iter().flatten() {
             let request = InputRequest::decode(request)
                 .map_err(|error| CallError::Decode {
-                    method: self.method,
+                    method: self.method.clone(),
                     error,
                 })?
                 .into_owned();
@@ -111,7 +118,7 @@ impl Rounds<'_> {
 
     fn fault(&self, fault: &str) -> CallError {
         CallError::Answer {
-            method: self.method,
+            method: self.method.clone(),
             fault: fault.to_owned(),
         }
     }

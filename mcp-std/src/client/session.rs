@@ -10,12 +10,11 @@
 
 use core::future::pending;
 use core::pin::Pin;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use async_channel::Receiver;
+use async_channel::{Receiver, Sender};
 use async_io::Timer;
 use futures_lite::future::or;
 use futures_lite::{AsyncRead, AsyncReadExt as _, AsyncWrite};
@@ -29,32 +28,50 @@ use super::connection::ClientConnection;
 use super::era::{EraCache, Program};
 use super::error::{CallError, Closed, ClosedReason, ConnectError};
 use super::handle::{Ends, Shared};
-use super::options::Restart;
+use super::options::{Restart, Restarts};
 use super::subscription::{Channel, SubscriptionEnd};
 use crate::Server;
-
-/// A connection that held for so long was a good one: pauses begin anew.
-const GOOD: Duration = Duration::from_secs(60);
 
 /// Calls in flight are failed when it is known how the process ended, or after so long without that.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
-/// How many sessions there are in this process.
-static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+/// Those there are in this process.
+static SESSIONS: Mutex<Sessions> = Mutex::new(Sessions {
+    count: 0,
+    some: None,
+});
+
+struct Sessions {
+    count: usize,
+    /// Nothing is ever sent: it is closed when the last one ends.
+    some: Option<(Sender<()>, Receiver<()>)>,
+}
+
+fn sessions() -> MutexGuard<'static, Sessions> {
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Counts a session for as long as it is there.
 struct Counted;
 
 impl Counted {
     fn new() -> Self {
-        SESSIONS.fetch_add(1, Ordering::Relaxed);
+        sessions().count += 1;
         Self
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        SESSIONS.fetch_sub(1, Ordering::Relaxed);
+        let mut sessions = sessions();
+        sessions.count -= 1;
+        let over = if sessions.count == 0 {
+            sessions.some.take()
+        } else {
+            None
+        };
+        // Whom it wakes may run here.
+        drop((sessions, over));
     }
 }
 
@@ -63,9 +80,19 @@ impl Drop for Counted {
 /// about to exit, which would otherwise leave a server behind that is still being ended. As long as a client is in use it
 /// does not return.
 pub async fn all_closed() {
-    const PAUSE: Duration = Duration::from_millis(5);
-    while SESSIONS.load(Ordering::Relaxed) > 0 {
-        Timer::after(PAUSE).await;
+    loop {
+        let some = {
+            let mut sessions = sessions();
+            if sessions.count == 0 {
+                return;
+            }
+            let (_, some) = sessions
+                .some
+                .get_or_insert_with(|| async_channel::bounded(1));
+            some.clone()
+        };
+        // Nothing is ever sent: this ends with the channel.
+        let _ = some.recv().await;
     }
 }
 
@@ -144,6 +171,12 @@ impl Session {
         }
     }
 
+    /// How long a program may take to end.
+    pub(crate) const fn shutdown(mut self, times: Shutdown) -> Self {
+        self.shutdown = times;
+        self
+    }
+
     pub(crate) async fn run(mut self) {
         let closed = self.live().await;
         tracing::info!(reason = %closed, "client closed");
@@ -173,7 +206,10 @@ impl Session {
 
     /// One connection after the other. Returns why there is none any more.
     async fn live(&mut self) -> Closed {
-        let mut attempt = 0;
+        let mut restarts = Restarts::new(match self.lane {
+            Lane::Child(_) => self.restart,
+            Lane::Server(_) | Lane::Streams(_) => Restart::Never,
+        });
         loop {
             let remembered = self.program.and_then(|program| self.eras.of(program));
             let verdict = self.spoken.or(remembered);
@@ -181,7 +217,7 @@ impl Session {
             let ended = self.connection(verdict).await;
             let first = self.shared.connections() == 0;
             let closing = self.ends.closing.is_closed();
-            let held = matches!(ended, Ended::Closed(_)) && started.elapsed() >= GOOD;
+            let held = matches!(ended, Ended::Closed(_)).then(|| started.elapsed());
             let last = match ended {
                 Ended::Unconnected { error, .. } if closing => {
                     Closed::new(ClosedReason::Connect(error))
@@ -206,17 +242,9 @@ impl Session {
             if closing {
                 return last;
             }
-            if held {
-                attempt = 0;
-            }
-            let restart = match self.lane {
-                Lane::Child(_) => self.restart,
-                Lane::Server(_) | Lane::Streams(_) => Restart::Never,
-            };
-            let Some(pause) = restart.pause(attempt) else {
+            let Some((pause, attempt)) = restarts.next(held) else {
                 return last;
             };
-            attempt += 1;
             tracing::info!(reason = %last, attempt, ?pause, "restarting the server");
             let rest = async {
                 Timer::after(pause).await;

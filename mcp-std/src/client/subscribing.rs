@@ -3,10 +3,12 @@
 //! | | 2026-07-28 | before |
 //! | --- | --- | --- |
 //! | lists | `subscriptions/listen` | told unasked, if declared |
-//! | a resource | the same | `resources/subscribe` for each URI, once for all subscriptions |
+//! | a resource | the same | `resources/subscribe` for each URI, once for all subscriptions: [`Watches`](super::watches::Watches) |
 //! | acknowledged | by a notification | when each URI has been answered |
 //! | whose it is | by the id of the subscription | by the URI |
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use mcp_core::engine::RequestKey;
@@ -24,6 +26,7 @@ use super::error::ErrorAnswer;
 use super::notification::Notification;
 use super::rounds::written;
 use super::subscription::{Channel, SubscriptionEnd};
+use super::watches::Ask;
 use crate::panic::contain;
 
 /// A subscription on this connection.
@@ -31,12 +34,10 @@ pub(super) struct Listening {
     channel: Arc<Channel>,
     /// Of `subscriptions/listen`.
     key: Option<RequestKey>,
-    /// Legacy: so many URIs have not been answered yet.
-    waiting: usize,
-    /// Legacy: what the server tells of.
-    honoured: SubscriptionFilter<'static>,
-    /// Legacy: and the URIs among it.
-    uris: Vec<String>,
+    /// What the server is to tell of: in the legacy era what it does tell of, unasked; else what it was asked for.
+    lists: SubscriptionFilter<'static>,
+    /// And the resources: whether it has said so. One that it refused is not among them.
+    uris: HashMap<String, bool>,
 }
 
 impl Listening {
@@ -44,19 +45,38 @@ impl Listening {
         Self {
             channel,
             key: None,
-            waiting: 0,
-            honoured: SubscriptionFilter::default(),
-            uris: Vec::new(),
+            lists: SubscriptionFilter::default(),
+            uris: HashMap::new(),
         }
     }
 
+    /// Legacy: says what is subscribed to, once that is known of each resource.
     fn acknowledge(&self) {
-        let mut honoured = self.honoured.clone();
-        if self.channel.filter.resource_subscriptions.is_some() {
-            honoured.resource_subscriptions =
-                Some(self.uris.iter().cloned().map(Into::into).collect());
+        if self.uris.values().any(|told| !told) {
+            return;
         }
+        let mut honoured = self.lists.clone();
+        honoured.resource_subscriptions =
+            self.channel
+                .filter
+                .resource_subscriptions
+                .as_ref()
+                .map(|uris| {
+                    let there = |uri: &&Cow<'_, str>| self.uris.contains_key(&***uri);
+                    uris.iter().filter(there).cloned().collect()
+                });
         self.channel.acknowledge(honoured);
+    }
+
+    /// Whether it is for this one.
+    fn wants(&self, change: &Change) -> bool {
+        match change {
+            Change::Tools => self.lists.tools_list_changed,
+            Change::Prompts => self.lists.prompts_list_changed,
+            Change::Resources => self.lists.resources_list_changed,
+            Change::Resource(uri) => self.uris.keys().any(|known| is_part(uri, known)),
+            Change::ManyResources => true,
+        }
     }
 }
 
@@ -70,7 +90,7 @@ impl ClientConnection<'_> {
             Some(version) if version.era() == Era::Modern => {
                 self.listen_modern(channel, version, out);
             }
-            Some(_) | None => self.listen_legacy(channel, out),
+            Some(_) | None => self.listen_legacy(channel),
         }
     }
 
@@ -84,101 +104,111 @@ impl ClientConnection<'_> {
         let params = params.to_json(version);
         let purpose = Purpose::Listen(channel.clone());
         match self.ask("subscriptions/listen", params.raw(), purpose, out) {
-            Ok(key) => self.listening.push(Listening {
-                key: Some(key),
-                ..Listening::new(channel)
-            }),
+            Ok(key) => {
+                let uris = channel.filter.resource_subscriptions.iter().flatten();
+                self.listening.push(Listening {
+                    key: Some(key),
+                    lists: channel.filter.clone(),
+                    uris: uris.map(|uri| (uri.to_string(), true)).collect(),
+                    channel,
+                });
+            }
             Err(error) => channel.end(SubscriptionEnd::Refused(ErrorAnswer::own(&error))),
         }
     }
 
-    fn listen_legacy(&mut self, channel: Arc<Channel>, out: &mut Vec<u8>) {
+    fn listen_legacy(&mut self, channel: Arc<Channel>) {
         let mut listening = Listening::new(channel.clone());
         if let Some(server) = self.stdio.engine().server() {
             let declared = server.capabilities.clone().unwrap_or_default();
-            let (wanted, honoured) = (&channel.filter, &mut listening.honoured);
-            honoured.tools_list_changed =
+            let (wanted, lists) = (&channel.filter, &mut listening.lists);
+            lists.tools_list_changed =
                 wanted.tools_list_changed && declared.tools.is_some_and(|it| it.list_changed);
-            honoured.prompts_list_changed =
+            lists.prompts_list_changed =
                 wanted.prompts_list_changed && declared.prompts.is_some_and(|it| it.list_changed);
-            honoured.resources_list_changed = wanted.resources_list_changed
+            lists.resources_list_changed = wanted.resources_list_changed
                 && declared.resources.is_some_and(|it| it.list_changed);
         }
-        let uris = channel.filter.resource_subscriptions.iter().flatten();
-        for uri in uris {
-            if self.is_subscribed(uri) {
-                listening.uris.push(uri.to_string());
-                continue;
+        for uri in channel.filter.resource_subscriptions.iter().flatten() {
+            if !listening.uris.contains_key(&**uri) {
+                let told = self.watches.add(uri);
+                listening.uris.insert(uri.to_string(), told);
             }
-            let purpose = Purpose::Subscribe(channel.clone(), uri.to_string());
-            let asked = with_uri(uri)
-                .is_ok_and(|params| self.ask(SUBSCRIBE, params.raw(), purpose, out).is_ok());
-            listening.waiting += usize::from(asked);
         }
-        if listening.waiting == 0 {
-            listening.acknowledge();
-        }
+        listening.acknowledge();
         self.listening.push(listening);
     }
 
-    /// Whether a subscription has it that this URI was subscribed to.
-    fn is_subscribed(&self, uri: &str) -> bool {
-        self.listening
-            .iter()
-            .any(|listening| listening.uris.iter().any(|known| known == uri))
+    /// Legacy: asks the next thing about resources that there is to ask. `false`: there is nothing. To be called when there
+    /// is room for a request.
+    pub(super) fn ask_about_resources(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some((ask, uri)) = self.watches.next() else {
+            return false;
+        };
+        let method = match ask {
+            Ask::Subscribe => "resources/subscribe",
+            Ask::Unsubscribe => "resources/unsubscribe",
+        };
+        let purpose = Purpose::Watch(ask, uri.clone());
+        let params = with_uri(&uri);
+        if !params.is_ok_and(|params| self.ask(method, params.raw(), purpose, out).is_ok()) {
+            // The server does not offer it.
+            self.watched(ask, &uri, false);
+        }
+        true
     }
 
-    /// `resources/subscribe` was answered: with `uri` if it is subscribed to.
-    pub(super) fn subscribed(
-        &mut self,
-        channel: &Arc<Channel>,
-        uri: Option<String>,
-        out: &mut Vec<u8>,
-    ) {
-        let listening = self
-            .listening
-            .iter_mut()
-            .find(|listening| Arc::ptr_eq(&listening.channel, channel));
-        let Some(listening) = listening else {
-            // The reader has gone meanwhile.
-            if let Some(uri) = uri
-                && !self.is_subscribed(&uri)
-            {
-                self.unsubscribe(&uri, out);
-            }
+    /// What was asked about a resource was answered.
+    pub(super) fn watched(&mut self, ask: Ask, uri: &str, done: bool) {
+        self.watches.answered(ask, uri, done);
+        if ask == Ask::Unsubscribe {
             return;
-        };
-        listening.uris.extend(uri);
-        listening.waiting -= 1;
-        if listening.waiting == 0 {
+        }
+        for listening in &mut self.listening {
+            if listening.key.is_some() || listening.uris.get(uri) != Some(&false) {
+                continue;
+            }
+            if done {
+                listening.uris.insert(uri.to_owned(), true);
+            } else {
+                listening.uris.remove(uri);
+            }
             listening.acknowledge();
+        }
+    }
+
+    /// What was asked about a resource was not answered in time. Subscriptions that have not begun for that do not begin.
+    pub(super) fn watch_timed_out(&mut self, ask: Ask, uri: &str) {
+        let waits =
+            |it: &&Listening| it.uris.get(uri) == Some(&false) && !it.channel.is_acknowledged();
+        let late = self.listening.iter().filter(|_| ask == Ask::Subscribe);
+        let late: Vec<_> = late.filter(waits).map(|it| it.channel.clone()).collect();
+        for channel in &late {
+            channel.end(SubscriptionEnd::TimedOut(self.shared.timeouts.request));
+        }
+        self.watched(ask, uri, false);
+        for channel in &late {
+            self.channels.retain(|known| !Arc::ptr_eq(known, channel));
+            self.unlist(channel);
         }
     }
 
     /// The reader has gone.
     pub(super) fn unlisten(&mut self, channel: &Arc<Channel>, out: &mut Vec<u8>) {
-        let at = self
-            .listening
-            .iter()
-            .position(|listening| Arc::ptr_eq(&listening.channel, channel));
-        let Some(Listening { key, uris, .. }) = at.map(|at| self.listening.swap_remove(at)) else {
-            return;
-        };
-        if let Some(key) = key {
+        if let Some(key) = self.unlist(channel) {
             self.cancel(key, out);
-        }
-        for uri in uris {
-            if !self.is_subscribed(&uri) {
-                self.unsubscribe(&uri, out);
-            }
         }
     }
 
-    fn unsubscribe(&mut self, uri: &str, out: &mut Vec<u8>) {
-        if let Ok(params) = with_uri(uri) {
-            // Not to be had: then it was not there to be ended.
-            let _ = self.ask(UNSUBSCRIBE, params.raw(), Purpose::Nothing, out);
+    /// Takes a subscription out. The key of its request, if it is one.
+    fn unlist(&mut self, channel: &Arc<Channel>) -> Option<RequestKey> {
+        let is_it = |it: &Listening| Arc::ptr_eq(&it.channel, channel);
+        let at = self.listening.iter().position(is_it)?;
+        let Listening { key, uris, .. } = self.listening.swap_remove(at);
+        if key.is_none() {
+            uris.keys().for_each(|uri| self.watches.remove(uri));
         }
+        key
     }
 
     /// `subscriptions/listen` was answered: it has ended.
@@ -207,6 +237,10 @@ impl ClientConnection<'_> {
         let change = match kind {
             NotificationKind::ToolsChanged => {
                 cache.forget(Kind::Tools);
+                #[cfg(feature = "validate")]
+                if let Some(outputs) = &self.shared.settings.outputs {
+                    outputs.forget();
+                }
                 Some(Change::Tools)
             }
             NotificationKind::PromptsChanged => {
@@ -250,9 +284,10 @@ impl ClientConnection<'_> {
             let theirs = match (listening.key, subscription) {
                 (Some(key), Some(subscription)) => key == subscription,
                 (Some(_), None) => false,
-                (None, _) => listening.wants(change),
+                (None, _) => true,
             };
-            if theirs {
+            // What was not asked for is not told (SUB-02), whatever the server says.
+            if theirs && listening.wants(change) {
                 listening.channel.push(change.clone());
             }
         }
@@ -285,17 +320,15 @@ impl ClientConnection<'_> {
     }
 }
 
-impl Listening {
-    /// Legacy: whether it is for this one. Updates can be of parts of what was subscribed to (SUB-15).
-    fn wants(&self, change: &Change) -> bool {
-        match change {
-            Change::Tools => self.honoured.tools_list_changed,
-            Change::Prompts => self.honoured.prompts_list_changed,
-            Change::Resources => self.honoured.resources_list_changed,
-            Change::Resource(uri) => self.uris.iter().any(|known| uri.starts_with(&**known)),
-            Change::ManyResources => true,
-        }
-    }
+/// Whether a URI is that of a resource or of a part of it (SUB-15): it goes on where the other ends, and a new segment,
+/// query, fragment or the like begins there. They are compared as texts.
+fn is_part(uri: &str, whole: &str) -> bool {
+    // Unreserved characters and escapes (RFC 3986, 2): those a name is made of.
+    let in_name = |char: char| char.is_alphanumeric() || "-._~%".contains(char);
+    uri.strip_prefix(whole).is_some_and(|rest| {
+        let goes_on = rest.starts_with(in_name) && whole.ends_with(in_name);
+        rest.is_empty() || !goes_on
+    })
 }
 
 /// The method of a notification.
@@ -315,9 +348,6 @@ fn method_of(kind: &NotificationKind<'_>) -> String {
     .to_owned()
 }
 
-const SUBSCRIBE: &str = "resources/subscribe";
-const UNSUBSCRIBE: &str = "resources/unsubscribe";
-
 fn with_uri(uri: &str) -> Result<Json<'static>, super::error::CallError> {
     written(|json| {
         json.begin_object();
@@ -325,4 +355,34 @@ fn with_uri(uri: &str) -> Result<Json<'static>, super::error::CallError> {
         json.string(uri);
         json.end_object();
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_begins_where_a_name_ends() {
+        for (uri, whole) in [
+            ("a:b", "a:b"),
+            ("a:b/c", "a:b"),
+            ("a:b/c", "a:b/"),
+            ("a:b#c", "a:b"),
+            ("a:b?c", "a:b"),
+            ("a:b:c", "a:b"),
+            ("a:b", "a:"),
+        ] {
+            assert!(is_part(uri, whole), "{uri} of {whole}");
+        }
+        for (uri, whole) in [
+            ("a:bc", "a:b"),
+            ("a:b.txt", "a:b"),
+            ("a:b%20c", "a:b"),
+            ("a:bé", "a:b"),
+            ("a:b", "a:b/"),
+            ("c:b", "a:b"),
+        ] {
+            assert!(!is_part(uri, whole), "{uri} of {whole}");
+        }
+    }
 }

@@ -3,22 +3,29 @@
 use core::future::poll_fn;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
+use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_io::Timer;
 use futures_lite::Stream;
+use futures_lite::future::or;
 use mcp_core::model::SubscriptionFilter;
 
-use super::changes::{Change, Changes};
-use super::error::{CallError, Closed, ErrorAnswer};
+use super::changes::{Change, Changes, Named};
+use super::error::{CallError, Closed, ErrorAnswer, Timeout};
 use super::handle::{Control, Handle};
 
-/// So many changed resources may wait for a slow reader by name; of more, only that there are some is kept.
-const NAMED: usize = 1024;
+/// So much may wait for a slow reader by name; of more, only that there is some is kept.
+const NAMED: Named = Named {
+    count: 1024,
+    bytes: 1024 * 1024,
+};
 
 /// The changes that were subscribed to, as they come.
 ///
 /// A reader that is slow loses no kind of change: what has not been read yet is kept once, however often it happens, and
-/// when the names of the resources would be too many they become [`Change::ManyResources`].
+/// when the names of the resources would be too many, more than 1,024 or 1 MiB together, they become
+/// [`Change::ManyResources`].
 ///
 /// After a restart of the server the subscription is made again; since nobody knows what changed meanwhile, all that was
 /// subscribed to is given as changed. The stream ends when the server ends the subscription, or the connection is closed for
@@ -42,6 +49,8 @@ pub enum SubscriptionEnd {
     Unacknowledged,
     /// The server refused it.
     Refused(ErrorAnswer),
+    /// The server did not say within this time, [`Timeouts::request`](super::Timeouts::request), that it begins.
+    TimedOut(Duration),
     /// The connection is closed.
     Closed(Closed),
 }
@@ -124,6 +133,28 @@ impl Channel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Until it is acknowledged, or cannot be.
+    fn poll_begun(&self, waker: &Waker) -> Poll<Result<(), CallError>> {
+        let mut state = self.lock();
+        if state.acknowledged.is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        let failed = match state.end.clone() {
+            Some(SubscriptionEnd::Refused(answer)) => CallError::Protocol(answer),
+            Some(SubscriptionEnd::Closed(closed)) => CallError::Closed(closed),
+            Some(SubscriptionEnd::TimedOut(time)) => CallError::Timeout(Timeout::Request(time)),
+            Some(SubscriptionEnd::Server | SubscriptionEnd::Unacknowledged) => CallError::Answer {
+                method: "subscriptions/listen".into(),
+                fault: "it ended without an acknowledgement".to_owned(),
+            },
+            None => {
+                state.waker = Some(waker.clone());
+                return Poll::Pending;
+            }
+        };
+        Poll::Ready(Err(failed))
+    }
+
     fn poll_next(&self, waker: &Waker) -> Poll<Option<Change>> {
         let mut state = self.lock();
         if let Some(change) = state.changes.pop() {
@@ -156,36 +187,22 @@ fn all(filter: &SubscriptionFilter<'_>) -> impl Iterator<Item = Change> {
 }
 
 impl Subscription {
-    /// Waits until the server has said what it will tell of.
+    /// Waits until the server has said what it will tell of, for as long as a request may be silent.
     pub(crate) async fn open(
         handle: Arc<Handle>,
         filter: SubscriptionFilter<'static>,
     ) -> Result<Self, CallError> {
+        let time = handle.shared.timeouts.request;
         let channel = Channel::new(filter);
         handle.control(Control::Subscribe(channel.clone()))?;
+        // Dropped when it is late, which ends what the server may still begin.
         let subscription = Self { channel, handle };
-        poll_fn(|cx| {
-            let mut state = subscription.channel.lock();
-            if state.acknowledged.is_some() {
-                return Poll::Ready(Ok(()));
-            }
-            let failed = match state.end.clone() {
-                Some(SubscriptionEnd::Refused(answer)) => CallError::Protocol(answer),
-                Some(SubscriptionEnd::Closed(closed)) => CallError::Closed(closed),
-                Some(SubscriptionEnd::Server | SubscriptionEnd::Unacknowledged) => {
-                    CallError::Answer {
-                        method: "subscriptions/listen",
-                        fault: "it ended without an acknowledgement".to_owned(),
-                    }
-                }
-                None => {
-                    state.waker = Some(cx.waker().clone());
-                    return Poll::Pending;
-                }
-            };
-            Poll::Ready(Err(failed))
-        })
-        .await?;
+        let late = async {
+            Timer::after(time).await;
+            Err(CallError::Timeout(Timeout::Request(time)))
+        };
+        let begun = poll_fn(|cx| subscription.channel.poll_begun(cx.waker()));
+        or(begun, late).await?;
         Ok(subscription)
     }
 

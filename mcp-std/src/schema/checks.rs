@@ -3,7 +3,7 @@
 use mcp_core::json::RawJson;
 use serde_json::{Map, Value};
 
-use super::{SchemaError, Validator, Violations};
+use super::{SchemaError, Validator, Violations, members};
 
 /// The checks of one tool's calls.
 #[derive(Debug)]
@@ -87,14 +87,6 @@ pub(super) fn decoding_proves(schema: &Value) -> bool {
             }
             _ => false,
         })
-}
-
-fn members(value: &Value) -> impl Iterator<Item = &Value> {
-    value
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(_, value)| value)
 }
 
 /// The bounds of Rust's integers, which schemars says, as against those that authors set.

@@ -140,13 +140,16 @@ impl<S: Sharing> Hub<S> {
         change: impl FnOnce(&mut Definitions<S>) -> T,
         letter: impl Fn(&mut News),
     ) -> Result<T, BuildError> {
+        // What authors made may end here: after the lock is given back, since destructors of theirs may come here again.
+        let (_all, _before);
         let mut state = lock(&self.state);
         let mut definitions = state.offer.definitions.clone();
         if !definitions.identity.list_changes {
             return Err(BuildError::Unchanging);
         }
         let changed = change(&mut definitions);
-        state.offer = definitions.offer()?;
+        _all = definitions.clone();
+        _before = mem::replace(&mut state.offer, definitions.offer()?);
         self.tell(&state.mailboxes, letter);
         Ok(changed)
     }
@@ -260,5 +263,47 @@ impl<S: Sharing> Server<S> {
         }
         let state = lock(&self.hub.state);
         self.hub.tell(&state.mailboxes, |news| news.updated(uri));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Changes the server when it ends, as a destructor of an author's may.
+    struct Last(Server);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0
+                .remove_tool("another")
+                .expect("the server can change");
+        }
+    }
+
+    #[test]
+    fn destructors_of_definitions_may_change_the_server() {
+        let (done, is_done) = mpsc::channel();
+        std::thread::spawn(move || {
+            let server = Server::builder("s", "1").list_changes().build();
+            let server = server.expect("it is one");
+            let tool = || {
+                let last = Last(server.clone());
+                Tool::new("t", "", move || {
+                    let _ = &last;
+                    async { "" }
+                })
+            };
+            server.add_tool(tool()).expect("there is none");
+            server.add_tool(tool()).expect_err("there is one");
+            server.remove_tool("t").expect("the server can change");
+            done.send(()).expect("the test waits");
+        });
+        // It would wait for itself.
+        let done = is_done.recv_timeout(Duration::from_secs(10));
+        done.expect("the lock was given back");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use mcp_std::Json;
-use mcp_std::client::{CallError, CallOptions, Canceller};
+use mcp_std::client::{CallError, CallOptions, Canceller, ErrorAnswer};
 use mcp_std::model::request;
 use serde_json::{Value, json};
 
@@ -123,11 +123,8 @@ fn errors_tell_apart_what_they_are() {
         let error = client.call_tool("x", &()).await.expect_err("it is wrong");
         assert!(
             matches!(
-                error,
-                CallError::Decode {
-                    method: "tools/call",
-                    ..
-                }
+                &error,
+                CallError::Decode { method, .. } if method == "tools/call"
             ),
             "{error}"
         );
@@ -344,5 +341,150 @@ fn results_are_looked_at_before_callers_get_them() {
             .expect("it is let through");
         let error = client.call_tool("bad", &()).await.expect_err("it is not");
         assert!(matches!(error, CallError::Schema(_)), "{error}");
+    });
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn results_are_checked_with_the_schemas_of_the_list_if_that_is_asked_for() {
+    const N: &str =
+        r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
+    let schema: Value = serde_json::from_str(N).expect("it is JSON");
+    let outside = json!({"$ref": "https://example.com/schema"});
+    let tool = |name: &str, output: Value| json!({"name": name, "inputSchema": {"type": "object"}, "outputSchema": output});
+    let free = json!({"name": "free", "inputSchema": {"type": "object"}});
+    let tools = json!({"tools": [tool("t", schema), tool("odd", outside), free]});
+    let script = move |peer: &mut Peer| {
+        peer.modern();
+        let list = |peer: &mut Peer| {
+            peer.serve("tools/list", &complete(tools.clone()));
+        };
+        let call = |peer: &mut Peer, mut result: Value| {
+            result["content"] = json!([]);
+            peer.serve("tools/call", &complete(result));
+        };
+        list(peer);
+        call(peer, json!({"structuredContent": {"n": 1}}));
+        call(peer, json!({"structuredContent": {"n": "1"}}));
+        // Its schema may be another by now.
+        list(peer);
+        call(peer, json!({}));
+        list(peer);
+        call(peer, json!({"structuredContent": {}, "isError": true}));
+        call(peer, json!({"structuredContent": [1]}));
+        peer.ends();
+    };
+    with(builder().check_outputs(true), script, async |client| {
+        client.call_tool("t", &()).await.expect("it fits");
+        for fault in ["`/n` is not", "missing"] {
+            let error = client.call_tool("t", &()).await.expect_err("it does not");
+            assert!(matches!(error, CallError::Schema(_)), "{error}");
+            assert!(error.to_string().contains(fault), "{error}");
+        }
+        let failed = client.call_tool("t", &()).await;
+        assert!(failed.expect("no error of the call").is_error());
+        client.call_tool("free", &()).await.expect("it has none");
+        let error = client.call_tool("odd", &()).await.expect_err("a bad one");
+        assert!(error.to_string().contains("not called"), "{error}");
+    });
+}
+
+#[test]
+fn pages_that_the_user_is_to_visit_come_as_such() {
+    let page = json!({"mode": "url", "elicitationId": "1", "url": "https://example.com/é", "message": "Sign in"});
+    for (version, data, is_one) in [
+        ("2025-11-25", json!({"elicitations": [page]}), true),
+        (
+            "2025-11-25",
+            json!({"elicitations": [page, {"mode": "form"}]}),
+            false,
+        ),
+        ("2025-11-25", json!({"elicitations": []}), false),
+        ("2025-11-25", Value::Null, false),
+        ("2025-06-18", json!({"elicitations": [page]}), false),
+    ] {
+        let script = move |peer: &mut Peer| {
+            peer.legacy(version);
+            let call = peer.expect("tools/call");
+            let error = json!({"code": -32042, "message": "Sign in first", "data": data});
+            peer.send(&json!({"jsonrpc": "2.0", "id": call["id"], "error": error}));
+            peer.ends();
+        };
+        with(builder(), script, async |client| {
+            let error = client.call_tool("x", &()).await.expect_err("it is refused");
+            assert!(error.to_string().contains("Sign in first"), "{error}");
+            if let CallError::UrlElicitationRequired { elicitations, .. } = &error {
+                assert!(is_one, "{error}");
+                assert_eq!(elicitations[0].url, "https://example.com/é");
+                assert_eq!(elicitations[0].elicitation_id.as_deref(), Some("1"));
+            } else {
+                assert!(!is_one, "{error}");
+                let is_it = |answer: &ErrorAnswer| answer.code.value() == -32042;
+                assert!(matches!(&error, CallError::Protocol(answer) if is_it(answer)));
+            }
+        });
+    }
+}
+
+#[test]
+fn methods_and_notifications_of_extensions_are_called_by_their_names() {
+    let script = |peer: &mut Peer| {
+        peer.modern();
+        let call = peer.expect("com.example/double");
+        assert_eq!(call["params"]["n"], 21);
+        assert!(call["params"]["_meta"].is_object());
+        peer.answer(&call, &json!({"n": 42}));
+        let told = peer.expect("com.example/told");
+        assert_eq!(
+            told,
+            json!({"jsonrpc": "2.0", "method": "com.example/told", "params": {"b": 2}})
+        );
+        let call = peer.expect("com.example/none");
+        peer.refuse(&call, -32601, "Method not found");
+        peer.ends();
+    };
+    with(builder(), script, async |client| {
+        let options = CallOptions::new;
+        let n = json!({"n": 21});
+        let doubled = client.request_by_name("com.example/double", &n, options());
+        assert_eq!(doubled.await.expect("it is there").as_str(), r#"{"n":42}"#);
+        let told = client.notify("com.example/told", &json!({"b": 2})).await;
+        told.expect("it is sent");
+        let none = client.request_by_name("com.example/none".to_owned(), &(), options());
+        let error = none.await.expect_err("there is none");
+        assert!(matches!(error, CallError::Protocol(_)), "{error}");
+        let ours = client.notify("notifications/cancelled", &()).await;
+        assert!(matches!(ours, Err(CallError::Arguments(_))), "{ours:?}");
+        let wrong = client.notify("com.example/told", &1).await;
+        assert!(matches!(wrong, Err(CallError::Arguments(_))), "{wrong:?}");
+    });
+}
+
+#[test]
+fn what_is_not_as_it_should_be_is_counted() {
+    let script = |peer: &mut Peer| {
+        peer.modern();
+        let call = peer.expect("tools/call");
+        peer.send(&json!({"jsonrpc": "2.0", "id": 4711, "result": {}}));
+        peer.send_text("this is no JSON");
+        peer.answer(&call, &complete(json!({"content": []})));
+        peer.answer(&call, &complete(json!({"content": []})));
+        let params = json!({"progressToken": 1, "progress": 1});
+        peer.notify("notifications/progress", &params);
+        peer.serve("tools/call", &complete(json!({"content": []})));
+        peer.ends();
+    };
+    with(builder(), script, async |client| {
+        for _ in 0..2 {
+            client.call_tool("x", &()).await.expect("it answers");
+        }
+        let counters = client.counters();
+        assert_eq!((counters.late, counters.unknown), (1, 1), "{counters:?}");
+        assert_eq!(
+            (counters.rejected, counters.dropped),
+            (1, 1),
+            "{counters:?}"
+        );
+        assert_eq!(client.blocking().counters(), counters);
     });
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use futures_lite::StreamExt;
 use mcp_std::client::{
-    CallError, CallOptions, Change, Client, Command, ConnectError, EraCache, Restart, SpawnError,
-    Stderr, SubscriptionEnd,
+    CallError, CallOptions, Change, Client, Command, ConnectError, EraCache, Restart, Shutdown,
+    SpawnError, Stderr, Step, SubscriptionEnd, Timeout,
 };
 use mcp_std::model::SubscriptionFilter;
 use serde_json::json;
@@ -299,4 +299,64 @@ fn the_examples_do_what_they_show() {
     let expected = "parrot 1.0.0 speaks 2026-07-28\necho: Says the text again\nhello\n";
     assert_eq!(run("client"), expected);
     assert_eq!(run("client_blocking"), expected);
+}
+
+#[test]
+fn a_call_has_one_limit_of_time_with_all_that_it_waits_for() {
+    let silent = FRAGILE.replace("*'\"id\":'*)", "*'\"ping\"'*) ;;\n    *'\"id\":'*)");
+    let total = 4 * MOMENT;
+    let mut limits = mcp_std::Limits::DEFAULT;
+    limits.max_pending = 1;
+    smol::block_on(async {
+        let (command, pids) = shell(&silent);
+        let builder = builder()
+            .limits(limits)
+            .restart(Restart::on_exit(5, Duration::from_secs(30)));
+        let client = builder.connect_stdio(command).await.expect("it connects");
+        let call = || async {
+            let started = Instant::now();
+            let options = CallOptions::new().max_total(total).retry(true);
+            let error = client.request_by_name("ping", &(), options).await;
+            let error = error.expect_err("there is no answer");
+            let over = CallError::Timeout(Timeout::Total(total));
+            assert_eq!(error.to_string(), over.to_string());
+            let took = started.elapsed();
+            assert!(total <= took && took < total + 20 * MOMENT, "{took:?}");
+        };
+        let killing = async {
+            smol::Timer::after(MOMENT).await;
+            kill(pids.try_iter().last().expect("it said so"));
+            smol::Timer::after(MOMENT).await;
+            // There is no connection.
+            call().await;
+        };
+        // One is on its way when the server ends, and one waits for its place.
+        let calls = smol::future::zip(call(), call());
+        smol::future::zip(calls, killing).await;
+        assert!(
+            client.closed().is_none(),
+            "the server would be started again"
+        );
+        client.close().await;
+    });
+}
+
+#[test]
+fn a_program_is_given_the_time_to_end_that_was_said() {
+    smol::block_on(async {
+        let (command, pids) = shell(&format!(
+            "trap '' TERM; {FRAGILE} while :; do sleep 0.05; done"
+        ));
+        let mut times = Shutdown::default();
+        times.after_close = MOMENT;
+        times.after_term = MOMENT;
+        let client = builder().shutdown(times).connect_stdio(command).await;
+        let client = client.expect("it connects");
+        let started = Instant::now();
+        let exit = client.close().await.exit().expect("it has ended");
+        let took = started.elapsed();
+        assert_eq!(exit.step, Step::Killed);
+        assert!(2 * MOMENT <= took && took < 15 * MOMENT, "{took:?}");
+        assert!(!is_there(pids.try_iter().last().expect("it said so")));
+    });
 }

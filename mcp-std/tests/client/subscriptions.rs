@@ -1,7 +1,7 @@
 //! Changes, as both eras tell of them (SUB-03 to SUB-16, LI-02, LI-04, LI-05, LI-06).
 
 use futures_lite::StreamExt;
-use mcp_std::client::{CallError, Change, SubscriptionEnd};
+use mcp_std::client::{CallError, Change, ClientBuilder, SubscriptionEnd, Timeout};
 use mcp_std::model::SubscriptionFilter;
 use serde_json::{Value, json};
 
@@ -179,5 +179,159 @@ fn a_subscription_ends_with_the_connection() {
         assert!(matches!(changes.end(), Some(SubscriptionEnd::Closed(_))));
         let error = client.subscribe(filter(true, &[])).await;
         assert!(matches!(error, Err(CallError::Closed(_))), "{error:?}");
+    });
+}
+
+/// A client whose requests may be silent for a moment.
+fn impatient() -> ClientBuilder {
+    builder().request_timeout(MOMENT)
+}
+
+#[test]
+fn a_subscription_that_is_never_acknowledged_ends_in_time_and_leaves_nothing() {
+    let script = |peer: &mut Peer| {
+        peer.modern();
+        let listen = peer.expect("subscriptions/listen");
+        let cancelled = peer.expect("notifications/cancelled");
+        assert_eq!(cancelled["params"]["requestId"], listen["id"]);
+        acknowledge(peer, &listen, &json!({"toolsListChanged": true}));
+        let listen = peer.expect("subscriptions/listen");
+        peer.expect("notifications/cancelled");
+        acknowledge(peer, &listen, &json!({}));
+        peer.ends();
+    };
+    with(impatient(), script, async |client| {
+        let error = client.subscribe(filter(true, &[])).await;
+        let timeout = CallError::Timeout(Timeout::Request(MOMENT)).to_string();
+        assert_eq!(error.expect_err("it is silent").to_string(), timeout);
+        let client = client.blocking();
+        let error = smol::unblock(move || client.subscribe(filter(true, &[]))).await;
+        assert_eq!(error.expect_err("it is silent").to_string(), timeout);
+    });
+}
+
+#[test]
+fn a_legacy_resource_that_is_not_answered_for_ends_the_wait() {
+    let script = |peer: &mut Peer| {
+        peer.legacy("2025-06-18");
+        let one = peer.expect("resources/subscribe");
+        let two = peer.expect("resources/subscribe");
+        peer.answer(&one, &json!({}));
+        let mut rest = [peer.next(), peer.next()].map(|it| it.expect("it says so"));
+        rest.sort_by_key(|message| message["method"].to_string());
+        assert_eq!(rest[0]["method"], "notifications/cancelled");
+        assert_eq!(rest[0]["params"]["requestId"], two["id"]);
+        assert_eq!(rest[1]["method"], "resources/unsubscribe");
+        assert_eq!(rest[1]["params"], one["params"]);
+        peer.answer(&rest[1], &json!({}));
+        // Nothing is left of it: asked anew.
+        peer.serve("resources/subscribe", &json!({}));
+        while peer.next().is_some() {}
+    };
+    with(impatient(), script, async |client| {
+        let error = client.subscribe(filter(false, &["a:b", "c:d"])).await;
+        let error = error.expect_err("it is silent");
+        assert!(matches!(error, CallError::Timeout(_)), "{error}");
+        smol::Timer::after(MOMENT).await;
+        let anew = client.subscribe(filter(false, &["a:b"])).await;
+        drop(anew.expect("it answers"));
+    });
+}
+
+#[test]
+fn a_legacy_resource_stays_subscribed_while_anybody_wants_it() {
+    let script = |peer: &mut Peer| {
+        peer.legacy("2025-06-18");
+        let asked = peer.expect("resources/subscribe");
+        // Two more readers have come, and the first has gone, before this is answered.
+        peer.silence();
+        peer.answer(&asked, &json!({}));
+        peer.silence();
+        peer.notify("notifications/resources/updated", &json!({"uri": "a:b"}));
+        // All have gone; one comes back before the server has said that it ended.
+        let end = peer.expect("resources/unsubscribe");
+        peer.silence();
+        peer.answer(&end, &json!({}));
+        peer.serve("resources/subscribe", &json!({}));
+        peer.serve("resources/unsubscribe", &json!({}));
+        peer.ends();
+    };
+    with(builder(), script, async |client| {
+        let open = || client.subscribe(filter(false, &["a:b"]));
+        let mut gone = Box::pin(open());
+        let polled = smol::future::poll_once(gone.as_mut()).await;
+        assert!(polled.is_none());
+        let readers = smol::future::zip(open(), open());
+        let leaves = async {
+            smol::Timer::after(MOMENT / 2).await;
+            drop(gone);
+        };
+        let ((one, two), ()) = smol::future::zip(readers, leaves).await;
+        for subscription in [one, two] {
+            let mut subscription = subscription.expect("taken");
+            let change = Change::Resource("a:b".to_owned());
+            assert_eq!(subscription.next().await, Some(change));
+        }
+        smol::Timer::after(MOMENT / 4).await;
+        let again = open().await.expect("taken again");
+        assert_eq!(again.acknowledged(), filter(false, &["a:b"]));
+        drop(again);
+        smol::Timer::after(MOMENT).await;
+    });
+}
+
+/// A client with room for one request: what cannot be sent at once is sent later.
+#[test]
+fn the_end_of_a_legacy_subscription_waits_for_room() {
+    let mut limits = mcp_std::Limits::DEFAULT;
+    limits.max_pending = 1;
+    let script = |peer: &mut Peer| {
+        peer.legacy("2025-06-18");
+        peer.serve("resources/subscribe", &json!({}));
+        peer.serve("resources/subscribe", &json!({}));
+        let ping = peer.expect("ping");
+        peer.silence();
+        peer.answer(&ping, &json!({}));
+        let ended = [
+            peer.serve("resources/unsubscribe", &json!({})),
+            peer.serve("resources/unsubscribe", &json!({})),
+        ];
+        let mut uris = ended.map(|request| request["params"]["uri"].to_string());
+        uris.sort();
+        assert_eq!(uris, ["\"a:b\"", "\"c:d\""]);
+        peer.ends();
+    };
+    with(builder().limits(limits), script, async |client| {
+        let both = client.subscribe(filter(false, &["a:b", "c:d"])).await;
+        let both = both.expect("taken");
+        let leaves = async {
+            smol::Timer::after(MOMENT / 2).await;
+            drop(both);
+        };
+        let (pong, ()) = smol::future::zip(client.ping(), leaves).await;
+        pong.expect("it answers");
+        smol::Timer::after(MOMENT).await;
+    });
+}
+
+#[test]
+fn a_modern_server_that_tells_of_more_than_was_asked_is_not_listened_to() {
+    let script = |peer: &mut Peer| {
+        peer.modern();
+        let listen = peer.expect("subscriptions/listen");
+        acknowledge(peer, &listen, &json!({"resourceSubscriptions": ["a:b"]}));
+        let meta = json!({ID: listen["id"]});
+        peer.notify("notifications/tools/list_changed", &json!({"_meta": meta}));
+        for uri in ["c:d", "a:bc", "a:b/c"] {
+            let params = json!({"_meta": meta, "uri": uri});
+            peer.notify("notifications/resources/updated", &params);
+        }
+        peer.answer(&listen, &complete(json!({"_meta": meta})));
+        peer.ends();
+    };
+    with(builder(), script, async |client| {
+        let changes = client.subscribe(filter(false, &["a:b"])).await;
+        let all: Vec<_> = changes.expect("taken").collect().await;
+        assert_eq!(all, [Change::Resource("a:b/c".to_owned())]);
     });
 }

@@ -105,3 +105,28 @@ fn a_server_that_is_silent_is_asked_whether_it_is_there() {
         });
     }
 }
+
+#[test]
+fn a_server_that_talks_and_does_not_answer_is_there() {
+    let script = |peer: &mut Peer| {
+        peer.legacy("2025-11-25");
+        peer.expect("ping");
+        for _ in 0..12 {
+            std::thread::sleep(MOMENT / 4);
+            peer.notify("notifications/tools/list_changed", &json!({}));
+        }
+        while let Some(message) = peer.next() {
+            if message.get("id").is_some() {
+                peer.answer(&message, &json!({"content": []}));
+            }
+        }
+    };
+    let mut timeouts = Timeouts::DEFAULT;
+    timeouts.idle = Some(MOMENT);
+    timeouts.request = MOMENT;
+    with(builder().timeouts(timeouts), script, async |client| {
+        smol::Timer::after(5 * MOMENT).await;
+        assert!(client.closed().is_none(), "{:?}", client.closed());
+        client.call_tool("x", &()).await.expect("it answers again");
+    });
+}

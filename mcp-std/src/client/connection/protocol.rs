@@ -93,6 +93,7 @@ impl Protocol for ClientConnection<'_> {
                 self.control(control, out);
             } else if let Poll::Ready((token, done)) = self.running.poll_next(cx) {
                 self.answer(token, done, out);
+            } else if self.has_room() && self.ask_about_resources(out) {
             } else if self.has_room()
                 && let Poll::Ready(Some(call)) = self.ends.calls.as_mut().poll_next(cx)
             {
@@ -102,6 +103,8 @@ impl Protocol for ClientConnection<'_> {
             }
         }
         self.take_events();
+        let takes_calls = matches!(self.phase, Phase::Ready) && self.has_room();
+        self.shared.take_calls(takes_calls);
         let tap = &self.shared.settings.tap;
         tap.tell(Direction::Sent, &out[written..]);
         if self.is_over() || self.stdio.engine().pending() == 0 && self.running.is_empty() {

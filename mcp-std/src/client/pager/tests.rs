@@ -78,3 +78,31 @@ fn one_cursor_for_all_pages_is_followed_while_the_pages_differ() {
         "{error}"
     );
 }
+
+#[test]
+fn a_list_that_is_collected_is_bounded_in_bytes_and_one_that_is_streamed_is_not() {
+    let heavy = || {
+        let mut page = 0;
+        Pager::new(move |_| {
+            page += 1;
+            ready(Ok(Page {
+                fingerprint: page,
+                bytes: MAX_COLLECTED / 2,
+                items: vec![page],
+                next: (page < 4).then(|| page.to_string()),
+            }))
+        })
+    };
+    let error = block_on(heavy().collect()).expect_err("it is too long");
+    assert!(
+        matches!(
+            error,
+            CallError::Paging(PagingFault::TooLarge {
+                limit: MAX_COLLECTED
+            })
+        ),
+        "{error}"
+    );
+    let items = block_on(StreamExt::collect::<Vec<_>>(heavy()));
+    assert_eq!(items.len(), 4);
+}

@@ -5,6 +5,7 @@ use futures_lite::future::block_on;
 use mcp_core::model::{ElicitAction, ElicitResult};
 
 use super::*;
+use crate::client::error::Timeout;
 use crate::client::handlers::{Declined, elicitation};
 
 fn json(text: &str) -> Json<'static> {
@@ -24,8 +25,19 @@ fn run(
     limit: usize,
     answers: impl IntoIterator<Item = Reply>,
 ) -> (Result<Done, CallError>, Vec<Asked>) {
+    run_within(Duration::MAX, handlers, limit, answers)
+}
+
+/// The same for a call that may take so long altogether.
+fn run_within(
+    total: Duration,
+    handlers: &Handlers,
+    limit: usize,
+    answers: impl IntoIterator<Item = Reply>,
+) -> (Result<Done, CallError>, Vec<Asked>) {
     let rounds = Rounds {
-        method: "tools/call",
+        method: "tools/call".into(),
+        ceiling: Ceiling::new(total),
         handlers,
         server: None,
         version: ProtocolVersion::LATEST_MODERN,
@@ -154,4 +166,27 @@ fn what_is_no_input_required_result_is_said_so() {
         let error = done.expect_err(text);
         assert!(matches!(error, CallError::Answer { .. }), "{text}: {error}");
     }
+}
+
+#[test]
+fn the_whole_call_has_one_limit_of_time_whatever_it_waits_for() {
+    const TOTAL: Duration = Duration::from_millis(150);
+    let is_over = |error: &CallError| {
+        assert!(
+            matches!(error, CallError::Timeout(Timeout::Total(TOTAL))),
+            "{error}"
+        );
+    };
+    let later = || required(r#"{"requestState":"later"}"#);
+    let started = std::time::Instant::now();
+    let (done, asked) = run_within(TOTAL, &accepting(), 10, core::iter::repeat_with(later));
+    is_over(&done.expect_err("it takes too long"));
+    assert_eq!(asked.len(), 2, "100 ms, then 50 of 200 ms");
+
+    let mut handlers = Handlers::default();
+    handlers.set_form(elicitation(|_| core::future::pending()));
+    let asks = required(&format!(r#"{{"inputRequests":{{"k":{ASK}}}}}"#));
+    let (done, _) = run_within(TOTAL, &handlers, 10, [asks]);
+    is_over(&done.expect_err("the user has gone to lunch"));
+    assert!(started.elapsed() < 20 * TOTAL);
 }
