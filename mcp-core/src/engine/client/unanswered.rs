@@ -5,7 +5,7 @@ use super::detect::{DISCOVER, Reply};
 use super::receive::{Incoming, Outcome};
 use super::{ClientEngine, ConnectError, Phase, RequestKind};
 use crate::engine::pending::Lookup;
-use crate::json::{Full, Sink};
+use crate::json::Sink;
 use crate::time::Instant;
 
 /// What a transport makes of a request that it has no answer to.
@@ -66,7 +66,7 @@ impl ClientEngine {
             Unanswered::Failed => return self.connect_failed(),
         };
         self.connect_answered(now, reply, out)
-            .unwrap_or_else(|Full| Incoming::Blocked)
+            .unwrap_or(Incoming::Blocked)
     }
 
     fn is_probing(&self) -> bool {
