@@ -9,8 +9,8 @@ use crate::reads::{reads, size, split_header};
 pub(crate) enum Item<'s> {
     /// A message.
     Line(&'s [u8]),
-    /// A line above the limit.
-    TooLong,
+    /// So much of a line above the limit as the limit allows.
+    TooLong(&'s [u8]),
 }
 
 /// Frames a stream that arrives in pieces, and compares with splitting it whole.
@@ -32,14 +32,17 @@ pub fn line(data: &[u8]) {
         let framed = frame(&reads, limit);
         let framed: Vec<Item<'_>> = framed
             .iter()
-            .map(|item| item.as_deref().map_or(Item::TooLong, Item::Line))
+            .map(|item| match item {
+                Ok(line) => Item::Line(line),
+                Err(start) => Item::TooLong(start),
+            })
             .collect();
         assert_eq!(framed, expected, "limit {limit}, reads {reads:?}");
     }
 }
 
-/// What the framer reports; `None` is a line that is too long.
-fn frame(reads: &[&[u8]], limit: usize) -> Vec<Option<Vec<u8>>> {
+/// What the framer reports; `Err` is the beginning of a line that is too long.
+fn frame(reads: &[&[u8]], limit: usize) -> Vec<Result<Vec<u8>, Vec<u8>>> {
     let mut framer = LineFramer::new(limit);
     let mut items = Vec::new();
     let mut buffer: Vec<u8> = Vec::new();
@@ -60,13 +63,15 @@ fn frame(reads: &[&[u8]], limit: usize) -> Vec<Option<Vec<u8>>> {
                 LineOutcome::NeedMore => break,
                 LineOutcome::Line(line) => {
                     assert!(!line.is_empty() && line.len() <= limit);
-                    items.push(Some(line.to_vec()));
+                    items.push(Ok(line.to_vec()));
                 }
                 LineOutcome::TooLong {
-                    limit: reported, ..
+                    limit: reported,
+                    start,
+                    ..
                 } => {
                     assert_eq!(reported, limit);
-                    items.push(None);
+                    items.push(Err(start.to_vec()));
                 }
                 other => panic!("an outcome that this target does not know: {other:?}"),
             }
@@ -91,7 +96,7 @@ pub(crate) fn split(stream: &[u8], limit: usize) -> Vec<Item<'_>> {
             let line = &line[first..];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             Some(if line.len() > limit {
-                Item::TooLong
+                Item::TooLong(&line[..limit])
             } else {
                 Item::Line(line)
             })

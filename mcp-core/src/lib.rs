@@ -91,5 +91,5 @@ pub mod rpc;
 pub mod scan;
 pub mod time;
 
-pub use error::{EnvelopeFault, ErrorCode, PeerFault, SendError};
+pub use error::{EnvelopeFault, ErrorCode, HeaderProblem, MirroredHeader, PeerFault, SendError};
 pub use limits::Limits;

@@ -176,10 +176,19 @@ pub mod client;
 mod entropy;
 #[cfg(feature = "macros")]
 mod macros;
+/// Serving over Streamable HTTP: what is chosen there, and what is made of a server.
+#[cfg(feature = "http")]
+pub mod http {
+    pub use crate::server::http::{Http, HttpBody, HttpService, Principal};
+    pub use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
+    pub use mcp_io::http::server::{Error, Listener, Options};
+}
 mod panic;
 #[cfg(feature = "validate")]
 pub mod schema;
 mod server;
+#[cfg(any(feature = "client", feature = "http"))]
+mod spawn;
 
 #[cfg(feature = "client")]
 pub use client::Client;
@@ -202,3 +211,5 @@ pub use server::{
     ResourceError, ResourceTemplate, Server, ServerBuilder, Settled, Shared, Sharing, Structured,
     Tool, ToolResult, TraceContext,
 };
+#[cfg(any(feature = "client", feature = "http"))]
+pub use spawn::Spawner;

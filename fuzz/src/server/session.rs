@@ -114,13 +114,17 @@ impl Session {
         };
         assert!(step.consumed > 0, "it would come again for ever");
         let message = messages.next().expect("a message that was not sent");
-        let Item::Line(line) = message else {
-            let fault = refused(&incoming);
-            assert!(matches!(fault, Some(PeerFault::TooLong { limit, .. })
-                if limit == self.limits.max_message));
-            self.transcript.incoming.push(format!("{incoming:?}"));
-            self.deliver(None, Some(Due::refusal(None, fault)), false, before);
-            return (step.consumed, true);
+        let line = match message {
+            Item::Line(line) => line,
+            Item::TooLong(start) => {
+                let fault = refused(&incoming);
+                assert!(matches!(fault, Some(PeerFault::TooLong { limit, .. })
+                    if limit == self.limits.max_message));
+                self.transcript.incoming.push(format!("{incoming:?}"));
+                let due = self.due_to_beginning(start, fault, before);
+                self.deliver(None, due, false, before);
+                return (step.consumed, true);
+            }
         };
         let expected = read(line, &self.limits);
         let batch = version == Some(ProtocolVersion::V2025_03_26)
@@ -277,6 +281,28 @@ impl Session {
                 })
             }
         }
+    }
+
+    /// What may be answered to a message that begins so: with an id that stands there, or with none; nothing, if it may be
+    /// an answer.
+    fn due_to_beginning(
+        &self,
+        start: &[u8],
+        fault: Option<PeerFault>,
+        before: usize,
+    ) -> Option<Due> {
+        let start = String::from_utf8_lossy(start);
+        let written = self.written_since(before);
+        let Some(Line::One(Answer::Error { id, .. })) = written.first() else {
+            assert!(start.starts_with('{'), "nobody is told: {start}");
+            return None;
+        };
+        if let Some(id) = id {
+            let mut after = start.split(id);
+            let before = after.next().unwrap_or_default();
+            assert!(before.starts_with('{') && after.next().is_some(), "{start}");
+        }
+        Some(Due::refusal(id.clone(), fault))
     }
 
     /// Compares what was written since `before`, see [`Batches::deliver`].

@@ -84,7 +84,7 @@ impl StdioServer {
         let incoming = match outcome {
             LineOutcome::NeedMore => None,
             LineOutcome::Line(line) => Some(self.engine.receive(line, out)),
-            LineOutcome::TooLong { .. } => Some(self.engine.too_long(out)),
+            LineOutcome::TooLong { start, .. } => Some(self.engine.too_long(start, out)),
         };
         if matches!(incoming, Some(Incoming::Blocked)) {
             self.framer = before;

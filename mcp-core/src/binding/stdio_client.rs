@@ -93,7 +93,9 @@ impl StdioClient {
         let incoming = match outcome {
             LineOutcome::NeedMore => None,
             LineOutcome::Line(line) => Some(self.engine.receive(now, line, &mut Lines::new(out))),
-            LineOutcome::TooLong { .. } => Some(self.engine.too_long()),
+            LineOutcome::TooLong { start, .. } => {
+                Some(self.engine.too_long(now, start, &mut Lines::new(out)))
+            }
         };
         if matches!(incoming, Some(Incoming::Blocked)) {
             self.framer = before;
@@ -115,6 +117,7 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::engine::client::{ClientConfig, Outcome};
+    use crate::error::PeerFault;
     use crate::json::RawJson;
     use crate::model::Implementation;
 
@@ -191,6 +194,62 @@ mod tests {
         let sent = String::from_utf8(out).expect("UTF-8");
         assert_eq!(sent.lines().count(), 2);
         assert!(sent.ends_with("}\n"), "{sent}");
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_fails_its_call_however_it_is_cut() {
+        let mut limits = Limits::DEFAULT;
+        limits.max_message = 120;
+        let answer = [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"text":""#,
+            &"x".repeat(120),
+            "\"}}\r\n",
+        ]
+        .concat();
+        for cut in 0..answer.len() {
+            let config = ClientConfig::new(Implementation::new("c", "1"));
+            let mut client = StdioClient::new(ClientEngine::new(config, limits, 1));
+            let mut out = Vec::new();
+            let engine = client.engine_mut();
+            engine
+                .connect(NOW, &mut Lines::new(&mut out))
+                .expect("room");
+            let discovered = concat!(
+                r#"{"jsonrpc":"2.0","id":0,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#,
+                "\n"
+            );
+            let found = all(&mut client, discovered.as_bytes(), &mut out);
+            assert_eq!(found, ["connected"]);
+            let params = RawJson::parse(b"{}").expect("JSON");
+            let options = Default::default();
+            let engine = client.engine_mut();
+            let call = engine.call(
+                NOW,
+                "tools/list",
+                &params,
+                &options,
+                &mut Lines::new(&mut out),
+            );
+            let call = call.expect("sent");
+            let mut ended = Vec::new();
+            let mut held = 0;
+            for read in [cut, answer.len()] {
+                loop {
+                    let step = client.receive(NOW, &answer.as_bytes()[held..read], &mut out);
+                    held += step.consumed;
+                    match step.incoming {
+                        None => break,
+                        Some(Incoming::Answer {
+                            key,
+                            outcome: Outcome::Invalid(fault),
+                        }) => ended.push((key, fault)),
+                        other => panic!("{cut}: {other:?}"),
+                    }
+                }
+            }
+            assert_eq!(ended, [(call, PeerFault::TooLong { limit: 120 })], "{cut}");
+            assert_eq!(held, answer.len());
+        }
     }
 
     #[test]

@@ -9,10 +9,10 @@ use hashbrown::HashTable;
 
 use super::server::{BatchKey, Served};
 use crate::error::PeerFault;
-use crate::json::RawJson;
+use crate::json::{Full, RawJson, Sink};
 use crate::limits::Limits;
-use crate::model::ProtocolVersion;
-use crate::rpc::RequestId;
+use crate::model::{Progress, ProtocolVersion};
+use crate::rpc::{RequestId, write_notification};
 
 /// Names one accepted request for as long as it is in flight. A key of a request that is over names nothing any more,
 /// even when its place in the table is used again.
@@ -57,7 +57,7 @@ pub(in crate::engine) struct Call {
     id: Text,
     progress_token: Option<Text>,
     /// The last progress sent: the next one has to be more (PRG-03).
-    pub(in crate::engine) progress: f64,
+    progress: f64,
     hash: u64,
 }
 
@@ -68,6 +68,27 @@ impl Call {
 
     pub(in crate::engine) fn progress_token(&self) -> Option<RawJson<'_>> {
         self.progress_token.as_ref().map(Text::raw)
+    }
+
+    /// Tells whoever asked how far it has come. Writes nothing if they did not ask for it, or if it is not more than last
+    /// time (PRG-03).
+    pub(in crate::engine) fn progress<S: Sink + ?Sized>(
+        &mut self,
+        progress: &Progress<'_>,
+        out: &mut S,
+    ) -> Result<(), Full> {
+        let Some(token) = self.progress_token() else {
+            return Ok(());
+        };
+        // JSON has neither NaN nor infinities, so they are no progress either.
+        if !progress.progress.is_finite() || progress.progress <= self.progress {
+            return Ok(());
+        }
+        write_notification(out, "notifications/progress", |json| {
+            progress.write_params(token, self.version, json)
+        })?;
+        self.progress = progress.progress;
+        Ok(())
     }
 }
 

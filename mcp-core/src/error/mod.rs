@@ -10,7 +10,8 @@ pub use code::ErrorCode;
 use crate::json;
 use crate::model::{ClientCapabilities, Era, ProtocolVersion};
 
-/// The peer broke a rule. `Copy`, holds no text of the peer's; [`PeerFault::code`] is the one mapping to the wire.
+/// The peer broke a rule. `Copy`, holds no text of the peer's; [`PeerFault::code`] is the one mapping to the wire
+/// (ERR-01, ERR-02, ERR-03).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PeerFault {
@@ -64,6 +65,14 @@ pub enum PeerFault {
         /// The legacy era has no code of its own for this.
         era: Era,
     },
+    /// A header of the HTTP request does not say what the message in it says (VAL-01).
+    #[non_exhaustive]
+    Header {
+        /// Which header.
+        header: MirroredHeader,
+        /// What is wrong with it.
+        problem: HeaderProblem,
+    },
     /// A request of the legacy era before `initialize`, or of the modern era without its `_meta`.
     NotInitialized,
     /// A second `initialize`: the first one settled the session.
@@ -82,6 +91,33 @@ pub enum PeerFault {
     UnexpectedRequest,
     /// A result whose `resultType` is unknown here, or one its request does not allow (RES-03, MRTR-02).
     ResultType,
+}
+
+/// A header that repeats something of the message in an HTTP request, for those who do not read the message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum MirroredHeader {
+    /// `MCP-Protocol-Version`: the version in `_meta` (HDR-01).
+    ProtocolVersion,
+    /// `Mcp-Method`: the method (HDR-06).
+    Method,
+    /// `Mcp-Name`: the tool, prompt or resource that is meant (HDR-07).
+    Name,
+    /// `Mcp-Param-…`: an argument of the tool (XH-10), by its place among those of the tool that are mirrored.
+    Param(u16),
+}
+
+/// What is wrong with a header.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum HeaderProblem {
+    /// It has to be there, and is not.
+    Missing,
+    /// It says something else than the message, or is there where the message has nothing that it could repeat.
+    Differs,
+    /// Its value is not one: characters that do not belong there, base64 that is none (ENC-05), or several lines that
+    /// differ (HDR-12).
+    Malformed,
 }
 
 /// What is wrong with the envelope of a message.
@@ -149,6 +185,7 @@ impl PeerFault {
             | Self::MissingCapability {
                 era: Era::Legacy, ..
             } => ErrorCode::INVALID_PARAMS,
+            Self::Header { .. } => ErrorCode::HEADER_MISMATCH,
             Self::UnsupportedVersion => ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
             Self::MissingCapability {
                 era: Era::Modern, ..
@@ -184,6 +221,20 @@ impl fmt::Display for PeerFault {
             Self::UnsupportedVersion => f.write_str("Unsupported protocol version"),
             Self::MissingCapability { missing, .. } => {
                 write!(f, "The client did not declare what this needs: {missing}")
+            }
+            Self::Header { header, problem } => {
+                let problem = match problem {
+                    HeaderProblem::Missing => "is missing",
+                    HeaderProblem::Differs => "does not agree with the body",
+                    HeaderProblem::Malformed => "is malformed",
+                };
+                let header = match header {
+                    MirroredHeader::ProtocolVersion => "MCP-Protocol-Version",
+                    MirroredHeader::Method => "Mcp-Method",
+                    MirroredHeader::Name => "Mcp-Name",
+                    MirroredHeader::Param(_) => "Mcp-Param",
+                };
+                write!(f, "Header mismatch: `{header}` {problem}")
             }
             Self::NotInitialized => f.write_str(
                 "Neither era applies: send `initialize` first, or \
@@ -267,3 +318,61 @@ impl<T> fmt::Display for SendError<T> {
 }
 
 impl<T: fmt::Debug> core::error::Error for SendError<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ERR-01, ERR-02, ERR-03: the codes of JSON-RPC, and of the others those that the specification gives a meaning.
+    #[test]
+    fn codes_are_those_of_the_specification() {
+        let missing = ClientCapabilities::SAMPLING;
+        let expected = "a string";
+        let standard = [
+            PeerFault::TooLong { limit: 1 },
+            EnvelopeFault::Batch.into(),
+            PeerFault::Params {
+                field: "name",
+                expected,
+            },
+            PeerFault::MethodNotFound,
+            PeerFault::UnknownTool,
+            PeerFault::UnknownPrompt,
+            PeerFault::UnknownResource { era: Era::Modern },
+            PeerFault::UnknownReference,
+            PeerFault::MissingArgument,
+            PeerFault::Subscriptions { limit: 1 },
+            PeerFault::MissingCapability {
+                missing,
+                era: Era::Legacy,
+            },
+            PeerFault::NotInitialized,
+            PeerFault::AlreadyInitialized(ProtocolVersion::V2025_11_25),
+            PeerFault::IdInUse,
+            PeerFault::Busy { limit: 1 },
+            PeerFault::UnexpectedResponse,
+            PeerFault::UnexpectedRequest,
+            PeerFault::ResultType,
+        ];
+        for fault in standard {
+            let code = fault.code().value();
+            assert!(
+                matches!(code, -32603..=-32600 | -32700),
+                "{fault:?}: {code}"
+            );
+        }
+        for (fault, code) in [
+            (PeerFault::UnknownResource { era: Era::Legacy }, -32002),
+            (
+                PeerFault::MissingCapability {
+                    missing,
+                    era: Era::Modern,
+                },
+                -32021,
+            ),
+            (PeerFault::UnsupportedVersion, -32022),
+        ] {
+            assert_eq!(fault.code().value(), code, "{fault:?}");
+        }
+    }
+}

@@ -75,11 +75,13 @@ pub enum LineOutcome<'b> {
     NeedMore,
     /// A line without its terminator. Never empty, never above the limit, not necessarily UTF-8.
     Line(&'b [u8]),
-    /// A line above the limit. The report comes once, the line's bytes never.
+    /// A line above the limit. The report comes once, and nothing of the line beyond its start ever.
     #[non_exhaustive]
     TooLong {
         /// The limit, in bytes.
         limit: usize,
+        /// So many bytes of its beginning, without what is dropped before a line: whose message it was may be found there.
+        start: &'b [u8],
     },
 }
 
@@ -206,7 +208,8 @@ impl LineFramer {
         // A CR at the end of what has arrived may turn out to be part of the terminator.
         let line = raw.strip_suffix(b"\r").unwrap_or(raw);
         if line.len() > self.limit {
-            LineOutcome::TooLong { limit: self.limit }
+            let (limit, start) = (self.limit, &line[..self.limit]);
+            LineOutcome::TooLong { limit, start }
         } else {
             LineOutcome::Line(line)
         }

@@ -56,11 +56,39 @@ impl<'a> Json<'a> {
     /// The string `text`.
     #[must_use]
     pub fn string(text: &str) -> Json<'static> {
-        Self::written(|json| json.string(text))
+        Self::written_unchecked(|json| json.string(text))
     }
 
-    /// The value that `write` writes, which must be exactly one.
-    pub(crate) fn written(write: impl FnOnce(&mut Writer<'_, Vec<u8>>)) -> Json<'static> {
+    /// The value that `write` writes.
+    ///
+    /// ```
+    /// use mcp_core::json::Json;
+    ///
+    /// let point = Json::written(|json| {
+    ///     json.begin_object();
+    ///     json.key("x");
+    ///     json.integer(1);
+    ///     json.end_object();
+    /// });
+    /// assert_eq!(point.as_str(), r#"{"x":1}"#);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// What is written is not exactly one value, or one deeper than [`MAX_DEPTH`](super::MAX_DEPTH): a mistake of the
+    /// caller's.
+    pub fn written(write: impl FnOnce(&mut Writer<'_, Vec<u8>>)) -> Json<'static> {
+        let mut text = Vec::new();
+        write(&mut Writer::new(&mut text));
+        let fault = RawJson::parse_with_depth(&text, super::MAX_DEPTH).err();
+        assert!(fault.is_none(), "not one value was written: {fault:?}");
+        Json(Cow::Owned(
+            String::from_utf8(text).expect("the writer writes UTF-8"),
+        ))
+    }
+
+    /// The value that `write` writes, which is one by its construction.
+    pub(crate) fn written_unchecked(write: impl FnOnce(&mut Writer<'_, Vec<u8>>)) -> Json<'static> {
         let mut text = Vec::new();
         write(&mut Writer::new(&mut text));
         let text = String::from_utf8(text).expect("the writer writes UTF-8");

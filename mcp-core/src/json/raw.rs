@@ -155,6 +155,25 @@ impl<'b> RawJson<'b> {
         )))
     }
 
+    /// The member of this name, null or not; the first, if there are several. `None` if there is none, or if it is no
+    /// object. Looks through the members up to there: to read many of a large object, go through
+    /// [`as_object`](Self::as_object) once.
+    ///
+    /// ```
+    /// use mcp_core::json::RawJson;
+    ///
+    /// let value = RawJson::parse(br#"{"a":null,"b":[1]}"#)?;
+    /// assert_eq!(value.member("b").map(RawJson::as_str), Some("[1]"));
+    /// assert!(value.member("a").is_some_and(RawJson::is_null));
+    /// assert_eq!(value.member("c"), None);
+    /// # Ok::<(), mcp_core::json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn member(self, name: &str) -> Option<Self> {
+        let mut members = self.as_object()?;
+        members.find_map(|(known, value)| (known == name).then_some(value))
+    }
+
     /// The elements, if it is an array.
     #[must_use]
     pub fn as_array(self) -> Option<Array<'b>> {

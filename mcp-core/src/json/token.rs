@@ -376,6 +376,7 @@ impl<'b> Tokenizer<'b> {
     }
 
     #[cold]
+    /// RPC-02.
     fn bad_utf8(&mut self) -> Error {
         self.fault(Error::new(ErrorKind::BadUtf8, self.text.len()))
     }

@@ -64,12 +64,13 @@ record! {
 }
 
 record! {
-    /// The result of `elicitation/create`.
+    /// The result of `elicitation/create`. One with another action than those three is not decoded: an answer that nobody
+    /// understands is none, and least of all a no.
     pub struct ElicitResult<'a> {
         /// What the user did.
-        action: req ElicitAction<'a> = "action";
+        action: req ElicitAction<'a> = "action" as done;
         /// What is filled in, an object; only of an accepted form.
-        content: opt Json<'a> = "content";
+        content: opt Json<'a> = "content" as object;
     }
     around {
         /// `_meta`. Up to 2025-11-25.
@@ -97,6 +98,48 @@ record! {
         elicitation_id: req Cow<'a, str> = "elicitationId";
         /// `_meta`.
         meta: opt Json<'a> = "_meta";
+    }
+}
+
+/// What is one of the three.
+mod done {
+    use super::{
+        Decode as _, DecodeError, ElicitAction, RawJson, Sink, Target, Write as _, Writer,
+    };
+
+    pub(super) fn decode(value: RawJson<'_>) -> Result<ElicitAction<'_>, DecodeError> {
+        match ElicitAction::decode(value)? {
+            ElicitAction::Unknown(_) => {
+                Err(DecodeError::new("\"accept\", \"decline\" or \"cancel\""))
+            }
+            known @ (ElicitAction::Accept | ElicitAction::Decline | ElicitAction::Cancel) => {
+                Ok(known)
+            }
+        }
+    }
+
+    pub(super) fn write<S: Sink + ?Sized>(
+        action: &ElicitAction<'_>,
+        target: Target,
+        json: &mut Writer<'_, S>,
+    ) {
+        action.write(target, json);
+    }
+}
+
+/// An object, null as if it were absent.
+mod object {
+    use super::{DecodeError, Json, RawJson, Sink, Target, Writer};
+
+    pub(super) fn decode(value: Option<RawJson<'_>>) -> Result<Option<Json<'_>>, DecodeError> {
+        match value.filter(|value| !value.is_null()) {
+            Some(value) if value.as_object().is_none() => Err(DecodeError::new("an object")),
+            value => Ok(value.map(Json::from)),
+        }
+    }
+
+    pub(super) fn write<S: Sink + ?Sized>(content: &Json<'_>, _: Target, json: &mut Writer<'_, S>) {
+        content.write(json);
     }
 }
 

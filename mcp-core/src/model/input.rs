@@ -8,8 +8,8 @@ use super::codec::{
 };
 use super::content::tag;
 use super::{
-    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ListRootsResult, Map, Method, ProtocolVersion,
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+    ElicitResult, ListRootsResult, Map, Method, ProtocolVersion,
 };
 use crate::json::{Json, RawJson, Sink, Writer};
 
@@ -17,7 +17,7 @@ record! {
     /// What answers a request instead of its result: more is wanted first (MRTR-03). At least one of the two is there.
     #[derive(Default)]
     pub struct InputRequiredResult<'a> {
-        /// What is asked, by keys of the server's choice.
+        /// What is asked, by keys of the server's choice (MRTR-05).
         input_requests: opt Map<'a, InputRequest<'a>> = "inputRequests";
         /// To be given back as it is with the next attempt; nothing that a client may look into (MRTR-13).
         request_state: opt Cow<'a, str> = "requestState";
@@ -78,6 +78,21 @@ impl<'b> InputRequest<'b> {
             Self::ListRoots => Method::RootsList.as_str(),
             Self::Unknown { method, .. } => method,
         }
+    }
+
+    /// What a client has to have declared to be asked this (ELI-02, SMP-04); `None` if nothing in the protocol asks it.
+    #[must_use]
+    pub fn required(&self) -> Option<ClientCapabilities> {
+        Some(match self {
+            Self::Sample(params) if params.tools.is_some() || params.tool_choice.is_some() => {
+                ClientCapabilities::SAMPLING_TOOLS
+            }
+            Self::Sample(_) => ClientCapabilities::SAMPLING,
+            Self::Elicit(ElicitRequestParams::Form(_)) => ClientCapabilities::ELICITATION,
+            Self::Elicit(ElicitRequestParams::Url(_)) => ClientCapabilities::ELICITATION_URL,
+            Self::ListRoots => ClientCapabilities::ROOTS,
+            Self::Elicit(_) | Self::Unknown { .. } => return None,
+        })
     }
 
     /// Writes what the method is given, as one value; `{}` if that is nothing.

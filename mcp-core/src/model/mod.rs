@@ -17,6 +17,7 @@ mod codec;
 mod completion;
 mod content;
 mod elicitation;
+pub mod header;
 mod implementation;
 mod input;
 mod lifecycle;

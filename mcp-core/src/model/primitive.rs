@@ -166,10 +166,7 @@ impl<'a> EnumSchema<'a> {
 
 /// The first of the named members that is there, null or not.
 fn member<'b>(object: RawJson<'b>, names: &[&str]) -> Option<RawJson<'b>> {
-    names.iter().find_map(|&wanted| {
-        let mut members = object.as_object()?;
-        members.find_map(|(name, value)| (name == wanted).then_some(value))
-    })
+    names.iter().find_map(|name| object.member(name))
 }
 
 fn member_as<'b, T: Decode<'b>>(

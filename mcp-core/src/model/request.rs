@@ -114,7 +114,7 @@ pub enum ResultType {
     Unknown,
 }
 
-/// What a result in `version` says it is.
+/// What a result in `version` says it is. No extension is taken part in that adds a type (RES-04).
 ///
 /// # Errors
 ///

@@ -118,9 +118,7 @@ const NAMES: [&str; 8] = [
 ];
 
 fn is_true(object: RawJson<'_>, name: &str) -> bool {
-    object.as_object().is_some_and(|mut members| {
-        members.any(|(known, value)| known == name && value.as_bool() == Some(true))
-    })
+    object.member(name).and_then(RawJson::as_bool) == Some(true)
 }
 
 impl Write for ServerCapabilities<'_> {

@@ -168,7 +168,6 @@ fn has_output_schema(schema: &Json<'_>, target: Target) -> bool {
 
 /// Whether it is a JSON Schema with `"type": "object"` at its root.
 pub(crate) fn is_object_schema(schema: RawJson<'_>) -> bool {
-    schema.as_object().is_some_and(|mut members| {
-        members.any(|(name, value)| name == "type" && value.is_text("object"))
-    })
+    let kind = schema.member("type");
+    kind.is_some_and(|kind| kind.is_text("object"))
 }

@@ -116,7 +116,7 @@ pub(crate) fn write_numbered_request<S: Sink + ?Sized>(
     json.finish_message()
 }
 
-/// Appends a notification; `params` writes the one value of its params.
+/// Appends a notification, which has no id (RPC-11); `params` writes the one value of its params.
 ///
 /// # Errors
 ///

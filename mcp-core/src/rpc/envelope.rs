@@ -79,6 +79,23 @@ pub struct Malformed<'b> {
     pub answer_due: bool,
 }
 
+impl<'b> Malformed<'b> {
+    /// What can be said of a message of which only the beginning is there: not whose it is, unless `jsonrpc` and `id` come
+    /// before the first member that is an object or an array, and in the first 256 bytes.
+    pub(crate) fn beginning(start: &'b [u8], fault: PeerFault, limits: &Limits) -> Self {
+        const LOOKED_AT: usize = 256;
+        // The same, whether what is above the limit is there or not.
+        let start = &start[..start.len().min(LOOKED_AT).min(limits.max_message)];
+        let mut members = Members::default();
+        // A fault where the text is cut is none.
+        let _ = members.begin(start);
+        if !members.is_json_rpc() {
+            members = Members::default();
+        }
+        members.malformed(fault, limits)
+    }
+}
+
 /// Reads `params` on the way, in the same pass that finds the envelope. This layer knows no names of members; `()` reads
 /// over them.
 pub trait ReadParams<'b> {
@@ -191,6 +208,33 @@ impl<'b> Members<'b> {
         duplicate.map_or(Ok(()), |name| Err(EnvelopeFault::Duplicate(name).into()))
     }
 
+    /// Reads the members up to the first one that holds others, of which there is only the name.
+    fn begin(&mut self, start: &'b [u8]) -> Result<(), json::Error> {
+        let mut json = Tokenizer::new(start);
+        let mut last = None;
+        json.begin_object()?;
+        while let Some(name) = json.next_member()? {
+            // A number is whole when something follows it.
+            self.put(last.take());
+            if matches!(json.peek()?, Kind::Object | Kind::Array) {
+                self.put(Some((name, RawJson::new("{}"))));
+                return Ok(());
+            }
+            last = Some((name, json.value()?));
+        }
+        self.put(last);
+        Ok(())
+    }
+
+    fn put(&mut self, member: Option<(JsonStr<'b>, RawJson<'b>)>) {
+        if let Some((name, value)) = member
+            && let Some((slot, name)) = self.slot(name)
+        {
+            let twice = slot.replace(value).is_some();
+            self.id_twice |= twice && name == "id";
+        }
+    }
+
     #[inline(always)]
     fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, &'static str)> {
         // Borrowed unless the name is written with escapes, which nobody does.
@@ -205,8 +249,12 @@ impl<'b> Members<'b> {
         })
     }
 
+    fn is_json_rpc(&self) -> bool {
+        self.jsonrpc.is_some_and(|version| version.is_text("2.0"))
+    }
+
     fn envelope(&self, limits: &Limits) -> Result<Envelope<'b>, EnvelopeFault> {
-        if !self.jsonrpc.is_some_and(|version| version.is_text("2.0")) {
+        if !self.is_json_rpc() {
             return Err(EnvelopeFault::Version);
         }
         let Some(method) = self.method else {

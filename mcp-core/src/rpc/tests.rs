@@ -121,6 +121,7 @@ fn members_of_a_response_come_in_any_order() {
     }
 }
 
+/// RPC-11.
 #[test]
 fn notifications_have_no_id_and_null_params_are_none() {
     for text in [
@@ -487,6 +488,7 @@ fn what_is_not_json_has_no_id() {
         assert!(found.id.is_none() && found.answer_due, "{text}");
         assert_eq!(found.fault.code(), ErrorCode::PARSE_ERROR);
     }
+    // RPC-02.
     let bad = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}";
     let found = Envelope::parse(bad, &Limits::DEFAULT).expect_err("not UTF-8");
     assert!(matches!(found.fault, PeerFault::Json(error) if error.kind == ErrorKind::BadUtf8));

@@ -1,6 +1,7 @@
 //! What a child says on standard error.
 
 use std::collections::VecDeque;
+use std::fmt::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -120,10 +121,34 @@ fn tell(report: Option<&Report>, line: &[u8]) {
         return;
     }
     let line = String::from_utf8_lossy(line);
-    tracing::debug!(target: super::handle::STDERR, "{line}");
+    tracing::debug!(target: super::handle::STDERR, "{}", Escaped(&line));
     if let Some(report) = report {
         // The child chooses when this runs: a panic in it is not to leave the child alone.
         let _ = catch_unwind(AssertUnwindSafe(|| report(&line)));
+    }
+}
+
+/// A line as it can be in a log: what would steer a terminal, begin a line, or turn the direction of a text is escaped.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for char in self.0.chars() {
+            let steers = match char {
+                '\t' => false,
+                '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}' => true,
+                _ => char.is_control(),
+            };
+            match steers {
+                true => char.escape_unicode().fmt(f)?,
+                false => f.write_char(char)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -184,6 +209,13 @@ mod tests {
             assert!(text.ends_with(&tail.text()), "{most}: {:?}", tail.text());
             assert!(tail.text().len() + 3 > most.min(text.len()));
         }
+    }
+
+    #[test]
+    fn what_is_logged_steers_nothing() {
+        let line = "\u{1b}[2J\u{202e}dlo\u{2069}\u{2028}\r\u{9b}\ta\u{df}\\";
+        let expected = r"\u{1b}[2J\u{202e}dlo\u{2069}\u{2028}\u{d}\u{9b}";
+        assert_eq!(Escaped(line).to_string(), format!("{expected}\ta\u{df}\\"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use async_io::Timer;
 use futures_lite::FutureExt;
 use mcp_core::json::Json;
 use mcp_core::model::{
-    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, Decode as _, ElicitAction,
+    ContentBlock, CreateMessageRequestParams, CreateMessageResult, Decode as _, ElicitAction,
     ElicitRequestParams, ElicitResult, Era, InputRequest, ListRootsResult, ProtocolVersion, Root,
 };
 use schemars::JsonSchema;
@@ -53,7 +53,11 @@ impl Context {
                     .map_err(AskError::Content)
             }
             ElicitAction::Cancel => Ok(Elicited::Cancelled),
-            ElicitAction::Decline | ElicitAction::Unknown(_) | _ => Ok(Elicited::Declined),
+            ElicitAction::Decline => Ok(Elicited::Declined),
+            other @ ElicitAction::Unknown(_) | other => Err(AskError::Content(format!(
+                "unknown action `{}`",
+                other.as_str()
+            ))),
         }
     }
 
@@ -81,7 +85,7 @@ impl Context {
     /// [`elicitation_id`](mcp_core::model::ElicitRequestUrlParams::elicitation_id), is done. Others have no such message.
     pub async fn elicitation_complete(&self, elicitation_id: impl Into<String>) {
         if self.version == ProtocolVersion::V2025_11_25 {
-            self.note(Note::ElicitationComplete(elicitation_id.into()))
+            self.note(Note::ElicitationComplete(self.key, elicitation_id.into()))
                 .await;
         }
     }
@@ -97,6 +101,15 @@ impl Context {
         &self,
         params: CreateMessageRequestParams<'_>,
     ) -> Result<CreateMessageResult<'static>, AskError> {
+        // SMP-05: tools are answered by a message of their results, and of nothing else.
+        let is_result = |block: &ContentBlock<'_>| matches!(block, ContentBlock::ToolResult(_));
+        let mixed = params.messages.iter().any(|message| {
+            message.content.iter().any(is_result) && !message.content.iter().all(is_result)
+        });
+        if mixed {
+            let problem = "a message with the result of a tool holds something else";
+            return Err(AskError::Invalid(problem.to_owned()));
+        }
         let answer = self.ask(InputRequest::Sample(params.into_owned())).await?;
         let result = CreateMessageResult::decode(answer.raw()).map_err(AskError::Malformed)?;
         Ok(result.into_owned())
@@ -117,7 +130,8 @@ impl Context {
 
     async fn ask(&self, request: InputRequest<'static>) -> Result<Json<'static>, AskError> {
         // MRTR-06, ELI-02, SMP-04: nothing is asked that was not declared.
-        let missing = needs(&request).without(self.capabilities);
+        let needed = request.required().ok_or_else(AskError::no_question)?;
+        let missing = needed.without(self.capabilities);
         if !missing.is_empty() {
             return Err(AskError::Unsupported(missing));
         }
@@ -173,19 +187,5 @@ impl Drop for Waiting {
             answered.close();
             self.link.desert();
         }
-    }
-}
-
-/// What a client has to have declared to be asked this.
-pub(crate) fn needs(request: &InputRequest<'_>) -> ClientCapabilities {
-    match request {
-        InputRequest::Elicit(ElicitRequestParams::Url(_)) => ClientCapabilities::ELICITATION_URL,
-        InputRequest::Elicit(_) => ClientCapabilities::ELICITATION,
-        InputRequest::Sample(params) if params.tools.is_some() || params.tool_choice.is_some() => {
-            ClientCapabilities::SAMPLING_TOOLS
-        }
-        InputRequest::Sample(_) => ClientCapabilities::SAMPLING,
-        InputRequest::ListRoots => ClientCapabilities::ROOTS,
-        InputRequest::Unknown { .. } | _ => ClientCapabilities::NONE,
     }
 }

@@ -135,6 +135,13 @@ impl<S: Sharing> Hub<S> {
         }
     }
 
+    /// Makes all connections look around.
+    #[cfg(feature = "http")]
+    pub(crate) fn wake(&self) {
+        let state = lock(&self.state);
+        self.tell(&state.mailboxes, |_| {});
+    }
+
     fn change<T>(
         &self,
         change: impl FnOnce(&mut Definitions<S>) -> T,

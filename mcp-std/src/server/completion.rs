@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_lite::FutureExt;
-use mcp_core::json::RawJson;
 use mcp_core::model::{CompleteResult, Completion};
 
 use super::context::Context;
@@ -123,10 +122,8 @@ fn suggestion(given: Given<'_>) -> (String, Settled) {
     };
     let settled = context
         .into_iter()
-        .filter_map(RawJson::as_object)
+        .filter_map(|context| context.member("arguments")?.as_object())
         .flatten()
-        .filter(|(name, _)| *name == "arguments")
-        .flat_map(|(_, arguments)| arguments.as_object().into_iter().flatten())
         .filter_map(|(name, value)| {
             let value = value.as_string()?.decode().into_owned();
             Some((name.decode().into_owned(), value))

@@ -2,6 +2,8 @@
 
 mod asks;
 mod calls;
+mod outlets;
+mod stdio;
 mod subject;
 
 use core::pin::Pin;
@@ -11,32 +13,29 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 use futures_lite::Stream;
-use mcp_core::binding::StdioServer;
 use mcp_core::engine::server::{Change, Incoming, ServerEngine};
-use mcp_core::frame::Lines;
 use mcp_core::model::LoggingMessage;
-use mcp_io::{Protocol, Tasks};
+use mcp_io::Tasks;
 
 use super::changes::{Hub, Mailbox};
 use super::context::{Link, Note};
 use super::handler::Sharing;
 use super::offer::Offer;
-use crate::entropy;
 use crate::panic::contain;
 use asks::Asks;
 use calls::{Running, Waiting};
+pub(crate) use outlets::{Outlets, Wire};
 
-/// Notes that handlers may have waiting for the client to read; one more makes its handler wait.
-const NOTES: usize = 256;
-
-pub(crate) struct Connection<S: Sharing> {
+pub(crate) struct Connection<S: Sharing, W> {
     hub: Arc<Hub<S>>,
     /// What is offered: the same as the engine's catalog.
     offer: Arc<Offer<S>>,
     /// [`Hub::changes`] when the mailbox was last emptied.
     seen: u64,
     mailbox: Arc<Mailbox>,
-    stdio: StdioServer,
+    wire: W,
+    /// Who the client is, where somebody has checked it.
+    pub(crate) principal: Option<Arc<str>>,
     running: Tasks<S::Running, Running<S>>,
     /// Accepted while as many handlers ran as may, first come first served.
     waiting: VecDeque<Waiting<S>>,
@@ -49,19 +48,23 @@ pub(crate) struct Connection<S: Sharing> {
     ended: bool,
 }
 
-impl<S: Sharing> Connection<S> {
-    pub(crate) fn new(hub: Arc<Hub<S>>) -> Self {
-        let (notes_in, notes) = async_channel::bounded(NOTES);
+impl<S: Sharing, W: Wire> Connection<S, W> {
+    /// `most_notes` may wait for the client to read; one more makes its handler wait.
+    pub(crate) fn new(
+        hub: Arc<Hub<S>>,
+        most_notes: usize,
+        wire: impl FnOnce(&Offer<S>) -> W,
+    ) -> Self {
+        let (notes_in, notes) = async_channel::bounded(most_notes);
         let seen = hub.changes();
         let (offer, mailbox) = hub.join(notes_in.clone());
-        let limits = hub.settings.limits;
-        let engine = ServerEngine::new(offer.catalog.clone(), limits, entropy::seed());
         Self {
+            wire: wire(&offer),
             hub,
             offer,
             seen,
             mailbox,
-            stdio: StdioServer::new(engine),
+            principal: None,
             running: Tasks::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -72,19 +75,29 @@ impl<S: Sharing> Connection<S> {
         }
     }
 
-    fn handle(&mut self, incoming: Incoming<'_>, out: &mut Vec<u8>) {
+    pub(crate) fn engine(&mut self) -> &mut ServerEngine {
+        self.wire.engine_mut()
+    }
+
+    pub(crate) fn handle<O: Outlets>(&mut self, incoming: Incoming<'_>, out: &mut O) {
         match incoming {
-            Incoming::Call(call) => self.accept(call, out),
+            Incoming::Call(call) => {
+                out.began(call.token.key());
+                self.accept(call, out);
+            }
             Incoming::Batch(mut batch) => {
                 while let Some(incoming) = self
-                    .stdio
+                    .wire
                     .engine_mut()
-                    .next_in_batch(&mut batch, &mut Lines::new(out))
+                    .next_in_batch(&mut batch, out.sender())
                 {
                     self.handle(incoming, out);
                 }
             }
-            Incoming::Cancelled(key) => self.cancel(key),
+            Incoming::Cancelled(key) => {
+                self.cancel(key);
+                out.ended(key);
+            }
             Incoming::Answer(answer) => self.asks.answer(answer),
             Incoming::Rejected(fault) => {
                 tracing::debug!(%fault, "the peer broke a rule");
@@ -93,20 +106,20 @@ impl<S: Sharing> Connection<S> {
                     let _ = contain(|| report(&fault));
                 }
             }
-            // A handler that wants to know the roots asks for them. A `Vec` is never full.
+            // A handler that wants to know the roots asks for them. No outlet is ever full.
             Incoming::Handled | Incoming::RootsChanged | Incoming::Blocked | _ => {}
         }
     }
 
     /// Looks whether anything has changed since the last turn. Where nothing has, it costs one load.
-    fn refresh(&mut self) {
+    pub(crate) fn refresh(&mut self) {
         let changes = self.hub.changes();
         if changes == self.seen {
             return;
         }
         self.seen = changes;
         let news = self.mailbox.take();
-        let engine = self.stdio.engine_mut();
+        let engine = self.wire.engine_mut();
         if news.lists() {
             self.offer = self.hub.offer();
             engine.set_catalog(self.offer.catalog.clone());
@@ -126,24 +139,25 @@ impl<S: Sharing> Connection<S> {
     }
 
     /// Writes what subscribers are due to be told.
-    fn notify(&mut self, out: &mut Vec<u8>, full: usize) {
-        // A `Vec` is never full.
-        while out.len() < full
-            && self
-                .stdio
-                .engine_mut()
-                .next_notification(&mut Lines::new(out))
-                .unwrap_or(false)
-        {}
+    fn notify<O: Outlets>(&mut self, out: &mut O) {
+        let engine = self.wire.engine_mut();
+        while engine.has_notifications()
+            && !out.is_full()
+            && let Some(sink) = out.unrelated()
+        {
+            // No outlet is ever full.
+            let _ = engine.next_notification(sink);
+        }
     }
 
-    fn send(&mut self, note: Note, out: &mut Vec<u8>) {
-        let engine = self.stdio.engine_mut();
-        let lines = &mut Lines::new(out);
+    fn send<O: Outlets>(&mut self, note: Note, out: &mut O) {
+        let engine = self.wire.engine_mut();
         // Stale: the call is over, and whoever holds on to its context talks to nobody.
         match note {
             Note::Progress { key, progress } => {
-                let _ = engine.progress(key, &progress, lines);
+                if let Some(sink) = out.about(key) {
+                    let _ = engine.progress(key, &progress, sink);
+                }
             }
             Note::Log {
                 key,
@@ -153,31 +167,32 @@ impl<S: Sharing> Connection<S> {
             } => {
                 let mut message = LoggingMessage::new(level, data);
                 message.logger = logger.map(Into::into);
-                let _ = engine.log(Some(key), &message, lines);
+                if let Some(sink) = out.about(key) {
+                    let _ = engine.log(Some(key), &message, sink);
+                }
             }
-            Note::Ask(question) => self.asks.ask(*question, self.ended, engine, lines),
-            Note::ElicitationComplete(id) => {
-                let _ = engine.elicitation_complete(&id, lines);
+            Note::Ask(question) => self.asks.ask(*question, self.ended, engine, out),
+            Note::ElicitationComplete(key, id) => {
+                if let Some(sink) = out.about(key) {
+                    let _ = engine.elicitation_complete(&id, sink);
+                }
             }
+            #[cfg(feature = "http")]
+            Note::HangUp(key, retry) => out.disconnect(key, retry),
             Note::Wake => {}
         }
     }
 
     /// Sends the notes that are there. Handlers that this makes room for go on in the next turn, for which they wake the
     /// task: one that never runs out of notes is not to keep this turn from ending.
-    fn poll_notes(
-        &mut self,
-        cx: &mut task::Context<'_>,
-        out: &mut Vec<u8>,
-        full: usize,
-    ) -> Poll<()> {
-        for _ in 0..=NOTES {
-            if out.len() >= full {
+    fn poll_notes<O: Outlets>(&mut self, cx: &mut task::Context<'_>, out: &mut O) -> Poll<()> {
+        let most = self.notes.capacity().unwrap_or(0);
+        for _ in 0..=most {
+            if out.is_full() {
                 return Poll::Pending;
             }
             let Poll::Ready(Some(note)) = self.notes.as_mut().poll_next(cx) else {
-                self.asks
-                    .settle(&self.link, self.stdio.engine_mut(), &mut Lines::new(out));
+                self.asks.settle(&self.link, self.wire.engine_mut(), out);
                 let idle = self.running.is_empty() && self.waiting.is_empty();
                 return if idle { Poll::Ready(()) } else { Poll::Pending };
             };
@@ -187,69 +202,35 @@ impl<S: Sharing> Connection<S> {
         Poll::Pending
     }
 
-    fn take(
-        &mut self,
-        consumed: usize,
-        incoming: Option<Incoming<'_>>,
-        out: &mut Vec<u8>,
-    ) -> Option<usize> {
-        let nothing = consumed == 0 && incoming.is_none();
-        if let Some(incoming) = incoming {
-            self.handle(incoming, out);
-        }
-        (!nothing).then_some(consumed)
-    }
-
     /// No more input will come: who waits for an answer waits in vain, and subscriptions end.
-    fn end(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn end<O: Outlets>(&mut self, out: &mut O) {
         self.ended = true;
         self.asks.close();
-        // A `Vec` is never full.
-        let _ = self
-            .stdio
-            .engine_mut()
-            .end_subscriptions(&mut Lines::new(out));
-    }
-}
-
-impl<S: Sharing> Protocol for Connection<S> {
-    fn window(&self) -> usize {
-        self.stdio.window()
+        // No outlet is ever full.
+        let _ = self.wire.engine_mut().end_subscriptions(out.sender());
     }
 
-    fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-        let step = self.stdio.receive(input, out);
-        self.take(step.consumed, step.incoming, out)
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.ended
     }
 
-    fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-        let step = self.stdio.finish(rest, out);
-        let consumed = self.take(step.consumed, step.incoming, out);
-        if consumed.is_none() && !self.ended {
-            self.end(out);
-            // There may be something to write, and handlers that were told to go on.
-            return Some(0);
-        }
-        consumed
-    }
-
-    fn poll(&mut self, cx: &mut task::Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
-        let full = out.len() + room;
+    /// Goes on with what is in flight. Ready: nothing is.
+    pub(crate) fn poll<O: Outlets>(&mut self, cx: &mut task::Context<'_>, out: &mut O) -> Poll<()> {
         self.refresh();
-        self.notify(out, full);
-        self.start_waiting(out, full);
-        while out.len() < full {
+        self.notify(out);
+        self.start_waiting(out);
+        while !out.is_full() {
             let Poll::Ready((running, finished)) = self.running.poll_next(cx) else {
-                return self.poll_notes(cx, out, full);
+                return self.poll_notes(cx, out);
             };
             self.finish_call(running, finished, out);
-            self.start_waiting(out, full);
+            self.start_waiting(out);
         }
         Poll::Pending
     }
 }
 
-impl<S: Sharing> Drop for Connection<S> {
+impl<S: Sharing, W> Drop for Connection<S, W> {
     fn drop(&mut self) {
         for index in 0..self.running.places() {
             if let Some((future, running)) = self.running.remove(index) {

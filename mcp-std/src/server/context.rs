@@ -104,7 +104,10 @@ pub(crate) enum Note {
         data: Json<'static>,
     },
     Ask(Box<Question>),
-    ElicitationComplete(String),
+    ElicitationComplete(CallKey, String),
+    /// Lets the client go until it asks again.
+    #[cfg(feature = "http")]
+    HangUp(CallKey, Duration),
     /// There is something to look at.
     Wake,
 }
@@ -170,6 +173,15 @@ impl Context {
         .await;
     }
 
+    /// Lets the client of a legacy HTTP session hang up: its response ends here, and it is to ask for the rest after
+    /// `retry`. What is sent from now on is kept until then (LH-12). For handlers that take long, so that no connection
+    /// has to be held; the handler goes on. Where the client's revision does not know this, which only 2025-11-25 does,
+    /// and on other transports, it does nothing.
+    #[cfg(feature = "http")]
+    pub async fn hang_up(&self, retry: Duration) {
+        self.note(Note::HangUp(self.key, retry)).await;
+    }
+
     /// `_meta` of the request, an object, as the client sent it.
     #[must_use]
     pub fn meta(&self) -> Option<RawJson<'_>> {
@@ -215,13 +227,9 @@ impl Context {
         &'s self,
         name: &str,
     ) -> Result<Option<T>, ProtocolError> {
-        let responses = self.input_responses().and_then(RawJson::as_object);
-        let answer = responses
-            .into_iter()
-            .flatten()
-            .find(|(other, _)| *other == *name);
+        let answer = self.input_responses().and_then(|all| all.member(name));
         answer
-            .map(|(_, answer)| T::decode(answer))
+            .map(T::decode)
             .transpose()
             .map_err(|error| super::round::malformed(name, &error))
     }
@@ -278,6 +286,13 @@ pub enum AskError {
     Busy,
     /// The question itself cannot be asked: a mistake of the server's author.
     Invalid(String),
+}
+
+impl AskError {
+    /// The protocol has no such question.
+    pub(super) fn no_question() -> Self {
+        Self::Invalid("no client can be asked for this".to_owned())
+    }
 }
 
 impl fmt::Display for AskError {

@@ -7,10 +7,13 @@ mod changes;
 mod completion;
 mod connection;
 mod context;
+mod described;
 mod digest;
 mod elicitation;
 mod error;
 mod handler;
+#[cfg(feature = "http")]
+pub(crate) mod http;
 mod offer;
 mod output;
 mod prompt;
@@ -43,6 +46,7 @@ pub(crate) use tool::schema_of;
 
 use changes::Hub;
 use connection::Connection;
+use described::described;
 
 /// A Model Context Protocol server: tools, resources and prompts, and who offers them. Cheap to clone; clones are one
 /// server.
@@ -68,6 +72,12 @@ impl Server<Local> {
 }
 
 impl<S: Sharing> Server<S> {
+    /// The bounds it works within.
+    #[must_use]
+    pub fn limits(&self) -> mcp_core::Limits {
+        self.hub.settings.limits
+    }
+
     /// Serves one peer on standard input and output, until the input ends and what was in flight is answered.
     ///
     /// Whatever else prints to standard output from now on goes to standard error: see [`mcp_io::stdio::take`].
@@ -105,7 +115,7 @@ impl<S: Sharing> Server<S> {
     ///
     /// The streams'. A peer that no longer reads is none.
     pub async fn serve(&self, input: impl Source, output: impl AsyncWrite) -> Result<End, Error> {
-        let mut connection = Connection::new(self.hub.clone());
+        let mut connection = Connection::stdio(self.hub.clone());
         drive(&mut connection, input, output, self.options).await
     }
 }
@@ -114,7 +124,7 @@ impl<S: Sharing> Server<S> {
 impl Server {
     /// Serves one peer in this process, until one of the two ends it.
     pub(crate) async fn serve_pair(&self, peer: &mut impl mcp_io::Protocol) {
-        let mut connection = Connection::new(self.hub.clone());
+        let mut connection = Connection::stdio(self.hub.clone());
         mcp_io::pair(&mut connection, peer, Options::client()).await;
     }
 }

@@ -1,13 +1,11 @@
 //! Prompts: a definition, and the function that fills it in.
 
-use core::fmt::{self, Display};
+use core::fmt::Display;
 use core::future::Future;
 
 use futures_lite::FutureExt;
-use mcp_core::json::{Json, RawJson};
-use mcp_core::model::{
-    self, ContentBlock, GetPromptResult, Icon, PromptArgument, PromptMessage, Role,
-};
+use mcp_core::json::RawJson;
+use mcp_core::model::{self, ContentBlock, GetPromptResult, PromptArgument, PromptMessage, Role};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -134,36 +132,9 @@ impl<S: Sharing> Prompt<S> {
             start,
         }
     }
-
-    /// What it is called, for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into().into());
-        self
-    }
-
-    /// Adds a picture of it.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon<'static>) -> Self {
-        super::push(&mut self.definition.icons, icon);
-        self
-    }
-
-    /// `_meta` of its definition: an object.
-    #[must_use]
-    pub fn meta(mut self, meta: Json<'static>) -> Self {
-        self.definition.meta = Some(meta);
-        self
-    }
 }
 
-impl<S: Sharing> fmt::Debug for Prompt<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt")
-            .field("name", &self.definition.name)
-            .finish_non_exhaustive()
-    }
-}
+super::described! { Prompt }
 
 /// What a type says of its fields.
 fn arguments<A: JsonSchema + DeserializeOwned>() -> Vec<PromptArgument<'static>> {

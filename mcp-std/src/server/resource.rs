@@ -6,9 +6,8 @@ use core::future::Future;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_lite::FutureExt;
-use mcp_core::json::Json;
 use mcp_core::model::{
-    self, Annotations, Icon, ReadResourceResult, ResourceContents, TemplateValue, UriTemplate,
+    self, Annotations, ReadResourceResult, ResourceContents, TemplateValue, UriTemplate,
 };
 
 use super::arguments::strings::{Text, decode_strings};
@@ -203,17 +202,10 @@ impl<S: Sharing> ResourceTemplate<S> {
     }
 }
 
-/// What both have.
-macro_rules! described {
+/// What both have, and nothing else.
+macro_rules! readable {
     ($($of:ident)*) => {$(
         impl<S: Sharing> $of<S> {
-            /// What it is called, for people.
-            #[must_use]
-            pub fn title(mut self, title: impl Into<String>) -> Self {
-                self.definition.title = Some(title.into().into());
-                self
-            }
-
             /// What it is, for the model.
             #[must_use]
             pub fn description(mut self, description: impl Into<String>) -> Self {
@@ -234,33 +226,12 @@ macro_rules! described {
                 self.definition.annotations = Some(annotations);
                 self
             }
-
-            /// Adds a picture of it.
-            #[must_use]
-            pub fn icon(mut self, icon: Icon<'static>) -> Self {
-                super::push(&mut self.definition.icons, icon);
-                self
-            }
-
-            /// `_meta` of its definition: an object.
-            #[must_use]
-            pub fn meta(mut self, meta: Json<'static>) -> Self {
-                self.definition.meta = Some(meta);
-                self
-            }
-        }
-
-        impl<S: Sharing> fmt::Debug for $of<S> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($of))
-                    .field("name", &self.definition.name)
-                    .finish_non_exhaustive()
-            }
         }
     )*};
 }
 
-described! { Resource ResourceTemplate }
+readable! { Resource ResourceTemplate }
+super::described! { Resource ResourceTemplate }
 
 fn uri_of(given: Given<'_>) -> String {
     let Given::Uri(uri) = given else {

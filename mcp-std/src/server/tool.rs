@@ -4,7 +4,7 @@ use futures_lite::FutureExt;
 use mcp_core::json::Json;
 #[cfg(feature = "validate")]
 use mcp_core::json::{MAX_DEPTH, RawJson};
-use mcp_core::model::{self, ClientCapabilities, Icon, ToolAnnotations};
+use mcp_core::model::{self, ClientCapabilities, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -123,13 +123,6 @@ impl<S: Sharing> Tool<S> {
         }
     }
 
-    /// What it is called, for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into().into());
-        self
-    }
-
     /// Hint: it changes nothing (TOOL-10).
     #[must_use]
     pub fn read_only(mut self, hint: bool) -> Self {
@@ -166,20 +159,6 @@ impl<S: Sharing> Tool<S> {
     #[must_use]
     pub fn requires(mut self, capabilities: ClientCapabilities) -> Self {
         self.definition.requires = capabilities;
-        self
-    }
-
-    /// Adds a picture of it.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon<'static>) -> Self {
-        super::push(&mut self.definition.icons, icon);
-        self
-    }
-
-    /// `_meta` of its definition: an object.
-    #[must_use]
-    pub fn meta(mut self, meta: Json<'static>) -> Self {
-        self.definition.meta = Some(meta);
         self
     }
 
@@ -230,7 +209,8 @@ impl<S: Sharing> Tool<S> {
         }
     }
 
-    /// What a call is answered with that gives other arguments than the schema asks for (TOOL-24).
+    /// What a call is answered with that gives other arguments than the schema asks for: not -32602, which the model would not see
+    /// (TOOL-24, ERR-11).
     pub(crate) fn refuse(&self, given: &Given<'_>) -> Option<ToolResult> {
         let Given::Arguments(arguments) = given else {
             return None;
@@ -239,7 +219,7 @@ impl<S: Sharing> Tool<S> {
         Some(arguments::refusal(&violations))
     }
 
-    /// Why a result of it does not fit its output schema.
+    /// Why a result of it does not fit its output schema (TOOL-14).
     pub(crate) fn misfit(&self, result: &ToolResult) -> Option<Violations> {
         let content = match &result.structured_content {
             Some(text) => Some(RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).ok()?),
@@ -249,13 +229,7 @@ impl<S: Sharing> Tool<S> {
     }
 }
 
-impl<S: Sharing> core::fmt::Debug for Tool<S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Tool")
-            .field("name", &self.definition.name)
-            .finish_non_exhaustive()
-    }
-}
+super::described! { Tool }
 
 /// Decodes the arguments and calls the handler.
 fn prepare<M, H: Handler<M, Output: IntoToolResult>>(
@@ -278,7 +252,7 @@ fn prepare<M, H: Handler<M, Output: IntoToolResult>>(
 fn input_schema<A: JsonSchema>() -> Value {
     let mut schema = schema_of::<A>();
     if let Value::Object(members) = &mut schema {
-        // TOOL-04. An enum with a tag is a choice of objects, and schemars does not say so at the root.
+        // TOOL-04, TOOL-05. An enum with a tag is a choice of objects, and schemars does not say so at the root.
         members.entry("type").or_insert_with(|| json!("object"));
         // SC-03: hosts that turn tools into function calls want the member.
         members.entry("properties").or_insert_with(|| json!({}));

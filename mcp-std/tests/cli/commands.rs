@@ -134,6 +134,11 @@ fn read_gives_text_and_bytes_as_they_are() {
         .good()
         .json();
     assert_eq!(json["contents"][0]["uri"], "test://template/7/data");
+    assert_eq!(json["contents"][0]["mimeType"], "application/json");
+    // As it was asked for, and not spelled anew from what it means.
+    let encoded = "test://template/a%20b/data";
+    let json = run(&["read", encoded, "--json"], EVERYTHING).good().json();
+    assert_eq!(json["contents"][0]["uri"], encoded);
 }
 
 #[test]

@@ -111,6 +111,19 @@ fn a_server_that_dies_in_a_call() {
 }
 
 #[test]
+fn a_server_that_closes_its_output_and_lives_on() {
+    let script = MORTAL.replace("exit 9", "exec >&-; exec sleep 60");
+    let ran = run(&["call", "x", "--era", "legacy"], &["sh", "-c", &script]);
+    let said = ran.stderr.lines().next();
+    assert_eq!(
+        said,
+        Some("mcp call: it closed its output"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn a_program_that_prints_something_else() {
     let server = [
         "sh",
@@ -150,6 +163,39 @@ fn a_call_that_takes_too_long() {
         3,
         &["no answer and no progress within 1s", "--timeout"],
     );
+}
+
+#[test]
+fn a_command_that_takes_too_long_in_all() {
+    let slow = ["steps=600", "delay_ms=100", "--max-time", "1"];
+    let call = [&["call", "slow"][..], &slow, &["--json"]].concat();
+    let words = ["it was not done within 1 s", "--max-time"];
+    fails(&call, SMALL, 3, &words);
+    fails(&["ping", "--max-time", "1"], &["sleep", "60"], 3, &words);
+}
+
+/// What nobody gave is not to be left out.
+#[test]
+fn a_server_of_no_known_revision() {
+    let version = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"old","version":"1"}}}"#;
+    let script = format!("read line; echo '{version}'; while read line; do :; done");
+    let server = ["sh", "-c", &script];
+    let ran = run(&["ping", "--era", "legacy"], &server);
+    assert!(
+        ran.stderr.contains("Leave out `--revision`"),
+        "{}",
+        ran.stderr
+    );
+    let script = "while read line; do \
+        id=${line#*\\\"id\\\":}; id=${id%%[,\\}]*}; \
+        echo \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"no\\\",\\\"data\\\":{\\\"supported\\\":[\\\"1999-01-01\\\"]}}}\"; done";
+    let ran = run(&["ping"], &["sh", "-c", script]);
+    assert!(
+        ran.stderr.contains("no protocol version in common"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stderr.contains("Leave out"), "{}", ran.stderr);
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn handlers_that_take_anything() {
             .await;
         let list = peer.message().await;
         for tool in list["result"]["tools"].as_array().expect("tools") {
-            // TOOL-04, SC-03.
+            // TOOL-04, TOOL-05, SC-03.
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
             assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
         }

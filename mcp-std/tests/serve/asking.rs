@@ -8,7 +8,7 @@ use async_io::Timer;
 use futures_lite::future::zip;
 use mcp_std::model::{
     ContentBlock, CreateMessageRequestParams, ElicitAction, ElicitRequestParams,
-    ElicitRequestUrlParams, Role, SamplingMessage,
+    ElicitRequestUrlParams, Role, SamplingMessage, ToolResultContent,
 };
 use mcp_std::{AskError, Context, Elicited, End, ProtocolError, Server};
 use schemars::JsonSchema;
@@ -43,6 +43,18 @@ async fn book(context: Context, trip: Trip) -> Result<String, AskError> {
 fn question() -> CreateMessageRequestParams<'static> {
     let message = SamplingMessage::new(Role::User, [ContentBlock::text("2 + 2?")]);
     CreateMessageRequestParams::new([message], 10)
+}
+
+/// A question whose message has the result of a tool, and something else.
+async fn mixed(context: Context) -> Result<String, AskError> {
+    let mut question = question();
+    let result = ContentBlock::tool_result(ToolResultContent::new("1", [ContentBlock::text("4")]));
+    let message = SamplingMessage::new(Role::User, [result, ContentBlock::text("Well?")]);
+    question.messages = [message].into();
+    context
+        .sample(question)
+        .await
+        .map(|answer| answer.model.into())
 }
 
 async fn both(context: Context) -> Result<String, AskError> {
@@ -88,6 +100,7 @@ fn builder() -> mcp_std::ServerBuilder {
     Server::builder("asking", "1")
         .tool("book", "", book)
         .tool("both", "", both)
+        .tool("mixed", "", mixed)
         .tool("twice", "", twice)
         .tool("sign", "", sign)
         .tool("pay", "", pay)
@@ -289,6 +302,22 @@ fn what_was_not_declared_is_not_asked() {
     });
 }
 
+/// SMP-05.
+#[test]
+fn results_of_tools_are_sent_with_nothing_beside_them() {
+    let server = builder().build().expect("a server");
+    clean(&server, |mut peer| async move {
+        peer.handshake("2025-11-25", &everything()).await;
+        let mixed = json!({ "name": "mixed", "arguments": {} });
+        peer.send(&request("1", "tools/call", &mixed)).await;
+        assert_eq!(
+            failure(&peer.message().await["result"]),
+            "This cannot be asked: a message with the result of a tool holds something else"
+        );
+        peer
+    });
+}
+
 #[test]
 fn every_answer_has_its_meaning() {
     let server = builder().build().expect("a server");
@@ -320,6 +349,14 @@ fn every_answer_has_its_meaning() {
             (
                 json!({ "content": {} }),
                 "The client's answer is malformed: ElicitResult.action: expected a string",
+            ),
+            (
+                json!({ "action": "postpone" }),
+                "The client's answer is malformed: ElicitResult.action: expected \"accept\", \"decline\" or \"cancel\"",
+            ),
+            (
+                json!({ "action": "decline", "content": ["row"] }),
+                "The client's answer is malformed: ElicitResult.content: expected an object",
             ),
         ] {
             peer.send(&request("1", "tools/call", &book)).await;

@@ -170,7 +170,7 @@ fn resources_are_read() {
         let page = json!([{ "uri": "book://emma/7", "mimeType": "text/plain", "text": "page 7" }]);
         assert_eq!(read("book://emma/7").await["contents"], page);
 
-        // What the template fits and its type does not is as absent as what it does not fit.
+        // RSC-04: what the template fits and its type does not is as absent as what it does not fit.
         let absent = if version.is_some() { -32002 } else { -32602 };
         for uri in [
             "mem://gone",
@@ -184,6 +184,7 @@ fn resources_are_read() {
             assert_eq!(error["error"]["code"], absent, "{uri}: {error}");
             assert_eq!(error["error"]["data"]["uri"], uri, "{error}");
         }
+        // RSC-05.
         let failed = read("book://broken/1").await;
         assert_eq!(
             failed["error"],

@@ -135,6 +135,8 @@ fn answers_that_are_missing_or_malformed() {
             for malformed in [
                 json!({ "0": 5 }),
                 json!({ "0": { "action": 1 } }),
+                json!({ "0": { "action": "postpone" } }),
+                json!({ "0": { "action": "accept", "content": "Ann" } }),
                 json!([]),
                 json!("x"),
             ] {

@@ -29,7 +29,7 @@ fn builder() -> ServerBuilder {
         .with_tool(Tool::new("either", "", anything).input_schema(&schema))
 }
 
-/// TOOL-24, SC-02.
+/// TOOL-24, ERR-11, SC-02.
 #[test]
 fn the_model_is_told_what_does_not_fit() {
     session(
@@ -140,7 +140,7 @@ fn counting() -> ServerBuilder {
         .with_tool(Tool::new("says", "", says).output_schema(&json!({"type": ["null", "object"]})))
 }
 
-/// TOOL-16: a result that breaks the promise is the server's fault.
+/// TOOL-14: a result that breaks the promise is the server's fault.
 #[test]
 fn results_that_do_not_fit_are_not_sent() {
     session(

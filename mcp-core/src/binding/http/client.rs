@@ -299,6 +299,14 @@ impl HttpClient {
         })
     }
 
+    /// Whether something that wants no answer, such as a cancellation, is on its way.
+    #[must_use]
+    pub fn is_telling(&self) -> bool {
+        self.exchanges.values().any(|exchange| {
+            matches!(exchange.purpose, Purpose::Telling) && matches!(exchange.reading, Reading::Head)
+        })
+    }
+
     /// A request is no longer wanted. Modern servers see its stream close and get no message (HTTP-24); legacy ones are
     /// told, since to them a closed stream says nothing (LH-17).
     fn cancel(&mut self, id: u64, message: Outgoing) {

@@ -6,7 +6,7 @@ use super::{CallKey, ClientEngine, Phase, ReplyToken};
 use crate::error::{ErrorCode, PeerFault, SendError};
 use crate::json::{Full, RawJson, Sink};
 use crate::model::{ClientCapabilities, Encode, Era, Progress, ProtocolVersion};
-use crate::rpc::{ErrorObject, Request, RequestId, write_error, write_notification, write_result};
+use crate::rpc::{ErrorObject, Request, RequestId, write_error, write_result};
 
 /// A request of the server's that this client has declared it can answer.
 #[derive(Debug)]
@@ -254,19 +254,8 @@ impl ClientEngine {
         out: &mut S,
     ) -> Result<(), SendError<()>> {
         let call = self.calls.get_mut(key).ok_or(SendError::Stale)?;
-        let Some(token) = call.progress_token() else {
-            return Ok(());
-        };
-        // JSON has neither NaN nor infinities, so they are no progress either.
-        if !progress.progress.is_finite() || progress.progress <= call.progress {
-            return Ok(());
-        }
-        write_notification(out, "notifications/progress", |json| {
-            progress.write_params(token, call.version, json)
-        })
-        .map_err(|Full| SendError::Full(()))?;
-        call.progress = progress.progress;
-        Ok(())
+        call.progress(progress, out)
+            .map_err(|Full| SendError::Full(()))
     }
 
     /// Forgets a request of the server's without answering it.

@@ -116,7 +116,7 @@ impl ClientEngine {
         }
     }
 
-    /// The question that waits has waited too long. It is not cancelled: `initialize` must not be (INIT-12), and a server
+    /// The question that waits has waited too long. It is not cancelled: `initialize` must not be (CAN-07, INIT-12), and a server
     /// that does not know `server/discover` knows nothing of such notifications before `initialize`.
     pub(super) fn connect_timed_out<S: Sink + ?Sized>(
         &mut self,

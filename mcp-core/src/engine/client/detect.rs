@@ -294,9 +294,7 @@ fn strings(value: RawJson<'_>) -> Option<impl Iterator<Item = JsonStr<'_>> + Clo
 
 /// A member of an object, unless it is null.
 pub(super) fn member<'b>(object: RawJson<'b>, name: &str) -> Option<RawJson<'b>> {
-    let mut members = object.as_object()?;
-    let (_, value) = members.find(|(found, _)| *found == *name)?;
-    Some(value).filter(|value| !value.is_null())
+    object.member(name).filter(|value| !value.is_null())
 }
 
 pub(super) fn string<'b>(object: RawJson<'b>, name: &str) -> Option<JsonStr<'b>> {

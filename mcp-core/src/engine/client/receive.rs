@@ -101,17 +101,32 @@ impl ClientEngine {
         out: &mut S,
     ) -> Incoming<'b> {
         if message.len() > self.limits.max_message {
-            return self.too_long();
+            return self.too_long(now, message, out);
         }
         self.single(now, message, None, out)
     }
 
     /// Counts a message that the framing has discarded because it was above [`Limits::max_message`](crate::Limits).
-    /// Whose answer it was cannot be known: that call runs out of time.
-    pub fn too_long<'b>(&mut self) -> Incoming<'b> {
-        self.reject(PeerFault::TooLong {
+    /// `start` is its beginning: if it is an answer and its id stands there, before what makes it long, its call fails.
+    /// Otherwise whose answer it was cannot be known, and that call runs out of time.
+    pub fn too_long<'b, S: Sink + ?Sized>(
+        &mut self,
+        now: Instant,
+        start: &'b [u8],
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let fault = PeerFault::TooLong {
             limit: self.limits.max_message,
-        })
+        };
+        let beginning = Malformed::beginning(start, fault, &self.limits);
+        if matches!(self.phase, Phase::Over) {
+            return Incoming::Handled;
+        }
+        if beginning.answer_due {
+            return self.reject(fault);
+        }
+        let incoming = self.invalid(now, beginning.id, fault, out);
+        incoming.unwrap_or(Incoming::Blocked)
     }
 
     /// Takes a message, alone or of a batch, which may be one that is refused.

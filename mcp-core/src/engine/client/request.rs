@@ -5,7 +5,7 @@ use core::time::Duration;
 use memchr::memmem;
 
 use super::{CallError, ClientEngine, Entry, Phase, RequestKey, RequestKind};
-use crate::json::{JsonStr, RawJson, Sink, Writer};
+use crate::json::{RawJson, Sink, Writer};
 use crate::model::{Encode, Era, LoggingLevel, key};
 use crate::rpc::write_numbered_request;
 use crate::time::Instant;
@@ -133,7 +133,7 @@ impl<'a> Params<'a> {
         let members = text.strip_prefix('{')?.strip_suffix('}')?;
         let object = memmem::find(members.as_bytes(), b"\"_meta\"")
             .map(|_| RawJson::new(text))
-            .filter(|object| object.as_object().is_some_and(|mut it| it.any(is_meta)));
+            .filter(|object| object.member("_meta").is_some());
         Some(Self { members, object })
     }
 
@@ -146,7 +146,7 @@ impl<'a> Params<'a> {
             return;
         };
         for (name, value) in object.as_object().into_iter().flatten() {
-            if !is_meta((name, value)) {
+            if name != "_meta" {
                 json.key(&name.decode());
                 json.raw(value);
             }
@@ -154,13 +154,8 @@ impl<'a> Params<'a> {
     }
 
     fn meta(&self) -> Option<RawJson<'a>> {
-        let (_, meta) = self.object?.as_object()?.find(|member| is_meta(*member))?;
-        Some(meta)
+        self.object?.member("_meta")
     }
-}
-
-fn is_meta((name, _): (JsonStr<'_>, RawJson<'_>)) -> bool {
-    name == "_meta"
 }
 
 /// Writes the member `_meta`, if there is anything in it.

@@ -105,6 +105,12 @@ impl Stage {
             .receive(self.now, message.as_bytes(), &mut Lines::new(&mut self.out))
     }
 
+    /// The server says something too long that begins so.
+    fn too_long<'b>(&mut self, start: &'b str) -> Incoming<'b> {
+        self.client
+            .too_long(self.now, start.as_bytes(), &mut Lines::new(&mut self.out))
+    }
+
     fn call(&mut self, method: &str) -> Result<RequestKey, CallError> {
         self.call_with(method, "{}", &CallOptions::default())
     }

@@ -3,7 +3,6 @@
 use core::fmt;
 
 use super::catalog::{COMPLETE, Cacheable, Catalog, write_cache};
-use super::outgoing::required;
 use super::{ServedKind, ServerEngine};
 use crate::engine::call::Call as Accepted;
 use crate::engine::{CallKey, ReplyToken};
@@ -13,7 +12,7 @@ use crate::model::{
     CacheHint, ClientCapabilities, EncodeResult, Era, InputRequiredResult, Progress,
     ProtocolVersion,
 };
-use crate::rpc::{ErrorObject, write_error, write_notification, write_result};
+use crate::rpc::{ErrorObject, write_error, write_result};
 
 /// Why a client is not asked for input.
 #[derive(Debug, Eq, PartialEq)]
@@ -144,7 +143,7 @@ impl ServerEngine {
         let mut needed = ClientCapabilities::NONE;
         let requests = result.input_requests.as_ref();
         for (_, request) in requests.into_iter().flat_map(|requests| requests.iter()) {
-            match required(request) {
+            match request.required() {
                 Some(capabilities) => needed = needed | capabilities,
                 None => return Err(InputError::Invalid(token)),
             }
@@ -173,19 +172,8 @@ impl ServerEngine {
         out: &mut S,
     ) -> Result<(), SendError<()>> {
         let call = self.calls.get_mut(key).ok_or(SendError::Stale)?;
-        let Some(token) = call.progress_token() else {
-            return Ok(());
-        };
-        // JSON has neither NaN nor infinities, so they are no progress either.
-        if !progress.progress.is_finite() || progress.progress <= call.progress {
-            return Ok(());
-        }
-        write_notification(out, "notifications/progress", |json| {
-            progress.write_params(token, call.version, json)
-        })
-        .map_err(|Full| SendError::Full(()))?;
-        call.progress = progress.progress;
-        Ok(())
+        call.progress(progress, out)
+            .map_err(|Full| SendError::Full(()))
     }
 
     /// Gives up a call: its peer has left, or whoever was to answer it has. It is not answered any more, and its token is

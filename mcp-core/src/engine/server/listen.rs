@@ -20,6 +20,12 @@ impl ServerEngine {
         self.subscriptions.announce(change);
     }
 
+    /// Whether a notification is due.
+    #[must_use]
+    pub fn has_notifications(&self) -> bool {
+        self.subscriptions.next().is_some()
+    }
+
     /// Writes one notification that is due, if any is: `false` means that there is none.
     ///
     /// # Errors
@@ -102,9 +108,11 @@ impl ServerEngine {
         })?;
         let mut filter = SubscriptionFilter::decode(wanted).map_err(|error| PeerFault::Params {
             field: match error.field {
-                "" => "notifications",
+                "toolsListChanged" => "notifications.toolsListChanged",
+                "promptsListChanged" => "notifications.promptsListChanged",
+                "resourcesListChanged" => "notifications.resourcesListChanged",
                 "resourceSubscriptions" => "notifications.resourceSubscriptions",
-                _ => "a member of `notifications`",
+                _ => "notifications",
             },
             expected: error.expected,
         })?;

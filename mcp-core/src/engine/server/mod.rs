@@ -7,6 +7,7 @@ mod era;
 mod incoming;
 mod listen;
 mod logging;
+mod message;
 mod outgoing;
 mod refusal;
 mod request;
@@ -23,13 +24,14 @@ pub use answer::InputError;
 pub use batch::Batch;
 pub use catalog::{Cacheable, Catalog, CatalogBuilder, CatalogError};
 pub use incoming::{Answer, Call, CallRequest, CompletionTarget, Incoming, ResourceTarget};
+pub use message::Message;
 pub use outgoing::RequestError;
 pub use subscriptions::Change;
 
 pub use crate::model::{CacheHint, CacheScope};
 
 use super::call::Calls;
-use super::pending::Pending;
+use super::pending::{Lookup, Pending};
 pub(in crate::engine) use batch::BatchKey;
 use batch::Batches;
 use era::{Session, Terms};
@@ -41,6 +43,7 @@ use crate::error::{EnvelopeFault, PeerFault, SendError};
 use crate::json::{RawJson, Sink};
 use crate::limits::Limits;
 use crate::model::{ClientCapabilities, LoggingLevel, ProtocolVersion};
+use crate::rpc::{Envelope, Malformed};
 
 /// One server talking to one peer.
 ///
@@ -70,6 +73,8 @@ use crate::model::{ClientCapabilities, LoggingLevel, ProtocolVersion};
 pub struct ServerEngine {
     catalog: Arc<Catalog>,
     limits: Limits,
+    /// Nothing of an earlier request counts: there are no sessions.
+    stateless: bool,
     session: Option<Session>,
     calls: Calls,
     batches: Batches,
@@ -117,11 +122,22 @@ impl ServerEngine {
         Self {
             catalog,
             limits,
+            stateless: false,
             session: None,
             calls: Calls::new(seed),
             batches: Batches::default(),
             subscriptions: Subscriptions::new(seed),
             requests: Pending::new(limits.max_pending, seed),
+        }
+    }
+
+    /// The same for requests of the modern era only, which stand for themselves: `initialize` does not exist. An HTTP
+    /// exchange without a session is served so.
+    #[must_use]
+    pub fn stateless(catalog: Arc<Catalog>, limits: Limits, seed: u64) -> Self {
+        Self {
+            stateless: true,
+            ..Self::new(catalog, limits, seed)
         }
     }
 
@@ -171,10 +187,40 @@ impl ServerEngine {
         out: &mut S,
     ) -> Incoming<'b> {
         if message.len() > self.limits.max_message {
-            return self.too_long(out);
+            return self.too_long(message, out);
         }
         let incoming = self.single(message, None, out);
         self.settle(incoming, out)
+    }
+
+    /// The same for a message that was [read](Message::read) before.
+    pub fn take<'b, S: Sink + ?Sized>(
+        &mut self,
+        message: &Message<'b>,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let Message {
+            bytes,
+            envelope,
+            params,
+        } = message;
+        let incoming = self.message(bytes, envelope, params, None, out);
+        self.settle(incoming, out)
+    }
+
+    /// Refuses a request for what its transport found wrong with it; nothing of it is served. What is no request is not
+    /// answered (RPC-12).
+    pub fn refuse<'b, S: Sink + ?Sized>(
+        &self,
+        message: &Message<'b>,
+        fault: PeerFault,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let Ok(Envelope::Request(request)) = &message.envelope else {
+            return Incoming::Rejected(fault);
+        };
+        let about = Some((request, &message.params, &*self.catalog));
+        refuse(out, Some(request.id), fault, about)
     }
 
     /// Takes the next message of a batch; `None` when there are no more. Until then no answer of the batch leaves.
@@ -229,13 +275,20 @@ impl ServerEngine {
         })
     }
 
-    /// Refuses a message that the framing has discarded because it was above [`Limits::max_message`]. Its id is not
-    /// known, so the answer carries none (RPC-09).
-    pub fn too_long<'b, S: Sink + ?Sized>(&mut self, out: &mut S) -> Incoming<'b> {
+    /// Refuses a message that the framing has discarded because it was above [`Limits::max_message`]. `start` is its
+    /// beginning: if its id stands there, before what makes it long, the answer carries it, and none otherwise (RPC-09).
+    pub fn too_long<'b, S: Sink + ?Sized>(&mut self, start: &'b [u8], out: &mut S) -> Incoming<'b> {
         let fault = PeerFault::TooLong {
             limit: self.limits.max_message,
         };
-        refuse(out, None, fault, None)
+        let beginning = Malformed::beginning(start, fault, &self.limits);
+        match beginning.id {
+            Some(id) if !beginning.answer_due => match self.requests.find(id) {
+                Lookup::Pending(key) => self.answered_wrongly(key),
+                Lookup::Over | Lookup::Unknown => Incoming::Rejected(fault),
+            },
+            id => refuse(out, id, fault, None),
+        }
     }
 
     /// Forgets the call that a message has cancelled, which is still in the table. If the rest of its batch waited for it

@@ -82,7 +82,9 @@ impl ServerEngine {
         if !is_in(request, session.version) {
             return Err(RequestError::Version(session.version));
         }
-        let needed = required(request).ok_or(RequestError::Version(session.version))?;
+        let needed = request
+            .required()
+            .ok_or(RequestError::Version(session.version))?;
         let missing = needed.without(session.capabilities);
         if !missing.is_empty() {
             return Err(RequestError::Undeclared(missing));
@@ -215,20 +217,4 @@ fn is_in(request: &InputRequest<'_>, version: ProtocolVersion) -> bool {
         InputRequest::Unknown { .. } => return false,
     };
     version >= first
-}
-
-/// What a client has to declare to be asked this; `None`: nothing in the protocol asks it.
-pub(super) fn required(request: &InputRequest<'_>) -> Option<ClientCapabilities> {
-    Some(match request {
-        // SMP-04.
-        InputRequest::Sample(params) if params.tools.is_some() || params.tool_choice.is_some() => {
-            ClientCapabilities::SAMPLING_TOOLS
-        }
-        InputRequest::Sample(_) => ClientCapabilities::SAMPLING,
-        // ELI-02.
-        InputRequest::Elicit(ElicitRequestParams::Form(_)) => ClientCapabilities::ELICITATION,
-        InputRequest::Elicit(ElicitRequestParams::Url(_)) => ClientCapabilities::ELICITATION_URL,
-        InputRequest::ListRoots => ClientCapabilities::ROOTS,
-        InputRequest::Elicit(_) | InputRequest::Unknown { .. } => return None,
-    })
 }

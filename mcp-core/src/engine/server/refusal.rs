@@ -5,7 +5,7 @@ use core::fmt::{self, Write as _};
 use super::Incoming;
 use super::answer::write_required;
 use super::catalog::{Catalog, write_versions};
-use crate::error::PeerFault;
+use crate::error::{MirroredHeader, PeerFault};
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
 use crate::model::{Era, Params, ProtocolVersion};
 use crate::rpc::{Request, RequestId, write_error};
@@ -72,6 +72,14 @@ fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Opti
         PeerFault::UnknownTool => named(params.name),
         PeerFault::UnknownPrompt => named(params.name).or_else(|| named(referred(params, "name"))),
         PeerFault::UnknownReference => named(referred(params, "uri")),
+        PeerFault::Header {
+            header: MirroredHeader::Param(at),
+            ..
+        } => {
+            let tool = catalog.tool(params.name?.as_string()?)?;
+            let param = catalog.param_headers(tool).get(usize::from(at))?;
+            Some(Name::Ours(param.header_name()))
+        }
         PeerFault::MissingArgument => {
             let prompt = catalog.prompt(params.name?.as_string()?)?;
             let missing = catalog.missing_argument(prompt, params.arguments)?;
@@ -82,8 +90,7 @@ fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Opti
 }
 
 fn referred<'b>(params: &Params<'b>, member: &str) -> Option<RawJson<'b>> {
-    let mut members = params.reference?.as_object()?;
-    members.find(|(name, _)| *name == *member).map(|it| it.1)
+    params.reference?.member(member)
 }
 
 /// ERR-09. A legacy version is served after `initialize` only (VER-04): who asks for one statelessly is not told that it

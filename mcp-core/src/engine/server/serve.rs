@@ -38,15 +38,29 @@ impl ServerEngine {
         out: &mut S,
     ) -> Incoming<'b> {
         let mut params = Params::default();
-        let malformed = match Envelope::parse_with(message, &self.limits, &mut params) {
+        let envelope = Envelope::parse_with(message, &self.limits, &mut params);
+        self.message(message, &envelope, &params, batch, out)
+    }
+
+    /// Serves one message that was read.
+    #[inline]
+    pub(super) fn message<'b, S: Sink + ?Sized>(
+        &mut self,
+        message: &'b [u8],
+        envelope: &Result<Envelope<'b>, Malformed<'b>>,
+        params: &Params<'b>,
+        batch: Option<BatchKey>,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let malformed = match envelope {
             Ok(Envelope::Request(request)) => {
-                return self.request_in(&request, &params, batch, out);
+                return self.request_in(request, params, batch, out);
             }
             Ok(Envelope::Notification(notification)) => {
-                return self.notification(&notification, &params);
+                return self.notification(notification, params);
             }
-            Ok(Envelope::Response(response)) => return self.response(response),
-            Err(malformed) => malformed,
+            Ok(Envelope::Response(response)) => return self.response(*response),
+            Err(malformed) => *malformed,
         };
         let Malformed {
             mut fault,
@@ -107,12 +121,16 @@ impl ServerEngine {
         }
         let method = Method::parse(request.method);
         params.check()?;
-        if method == Some(Method::Initialize) {
+        if method == Some(Method::Initialize) && !self.stateless {
             return self.initialize(id, params, out);
         }
         // ERR-10: what is not declared is as unknown as what does not exist.
         let method = method.filter(|method| self.offers(*method));
-        let terms = era::admit(method, &params.meta, self.session.as_ref())?;
+        let terms = if self.stateless {
+            era::admit_modern(method, &params.meta)?
+        } else {
+            era::admit(method, &params.meta, self.session.as_ref())?
+        };
         if batch.is_some() && terms.version != ProtocolVersion::V2025_03_26 {
             return Err(PeerFault::from(EnvelopeFault::Batch).into());
         }

@@ -291,10 +291,10 @@ fn a_message_is_blocked_by_a_full_output() {
         assert!(!blocked);
     }
     let expected = whole(|out| {
-        let _ = free.too_long(out);
+        let _ = free.too_long(TOO_LONG, out);
     });
     at_every_room(&expected, true, |out| {
-        matches!(bounded.too_long(out), Incoming::Blocked)
+        matches!(bounded.too_long(TOO_LONG, out), Incoming::Blocked)
     });
 }
 
@@ -451,6 +451,8 @@ fn a_thousand_strange_cancellations() {
     assert_eq!(out, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 }
 
+const TOO_LONG: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"#;
+
 #[test]
 fn a_message_has_a_limit() {
     let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -466,11 +468,76 @@ fn a_message_has_a_limit() {
         Incoming::Rejected(PeerFault::TooLong { limit }) if limit == ping.len()
     ));
     assert!(matches!(
-        engine.too_long(&mut discarded),
+        engine.too_long(ping, &mut discarded),
         Incoming::Rejected(_)
     ));
     assert_eq!(received, discarded);
     assert!(!received.is_empty());
+}
+
+/// RPC-09: whose message it is stands before what makes it long, or is not known.
+#[test]
+fn a_message_above_the_limit_is_answered_with_its_id() {
+    let spaces = " ".repeat(256);
+    for (start, id) in [
+        (
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"#,
+            Some("5"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"a b","method":"tools/call","params":{"#,
+            Some("\"a b\""),
+        ),
+        (
+            r#"{"id":5,"jsonrpc":"2.0","method":"x","more":"abc"#,
+            Some("5"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"tools/call","id":5}"#,
+            Some("5"),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":{},"id":5,"more":""#,
+            None,
+        ),
+        // More of the number may follow.
+        (r#"{"jsonrpc":"2.0","method":"tools/call","id":5"#, None),
+        (r#"{"jsonrpc":"2.0","id":5,"id":6,"method":"#, None),
+        (r#"{"id":5,"method":"tools/call","params":{"#, None),
+        (
+            r#"{"jsonrpc":"1.0","id":5,"method":"tools/call","params":{"#,
+            None,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":[5],"method":"tools/call","params":{"#,
+            None,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":5.5,"method":"tools/call","params":{"#,
+            None,
+        ),
+        (r#"[{"jsonrpc":"2.0","id":5,"method":"#, None),
+        (
+            &format!(r#"{{"jsonrpc":"2.0",{spaces}"id":5,"method":"x","params":{{"#),
+            None,
+        ),
+        ("xxxx", None),
+        ("", None),
+    ] {
+        let mut engine = ServerEngine::new(catalog(), Limits::DEFAULT, SEED);
+        let mut out = Vec::new();
+        let incoming = engine.too_long(start.as_bytes(), &mut out);
+        assert!(matches!(incoming, Incoming::Rejected(_)), "{start}");
+        let answer = RawJson::parse(&out).expect("an answer");
+        assert_eq!(answer.member("id").map(RawJson::as_str), id, "{start}");
+        assert!(answer.member("error").is_some(), "{start}");
+    }
+    // An answer to no request of ours is not answered.
+    let mut engine = ServerEngine::new(catalog(), Limits::DEFAULT, SEED);
+    let mut out = Vec::new();
+    let answer = br#"{"jsonrpc":"2.0","id":0,"result":{"#;
+    let incoming = engine.too_long(answer, &mut out);
+    assert!(matches!(incoming, Incoming::Rejected(_)) && out.is_empty());
 }
 
 #[test]

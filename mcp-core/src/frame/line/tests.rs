@@ -17,7 +17,16 @@ fn line(bytes: impl AsRef<[u8]>) -> Item {
 }
 
 fn run<'c>(limit: usize, chunks: impl IntoIterator<Item = &'c [u8]>) -> Harvest<Item> {
+    run_with_starts(limit, chunks).0
+}
+
+/// The same, and how the lines begin that are too long.
+fn run_with_starts<'c>(
+    limit: usize,
+    chunks: impl IntoIterator<Item = &'c [u8]>,
+) -> (Harvest<Item>, Vec<Vec<u8>>) {
     let mut framer = LineFramer::new(limit);
+    let mut starts = Vec::new();
     let harvest = feed(chunks, |input, at_end| {
         let step = if at_end {
             framer.finish(input)
@@ -27,8 +36,12 @@ fn run<'c>(limit: usize, chunks: impl IntoIterator<Item = &'c [u8]>) -> Harvest<
         let item = match step.outcome {
             LineOutcome::NeedMore => None,
             LineOutcome::Line(bytes) => Some(line(bytes)),
-            LineOutcome::TooLong { limit: reported } => {
+            LineOutcome::TooLong {
+                limit: reported,
+                start,
+            } => {
                 assert_eq!(reported, limit);
+                starts.push(start.to_vec());
                 Some(Item::TooLong)
             }
         };
@@ -42,7 +55,7 @@ fn run<'c>(limit: usize, chunks: impl IntoIterator<Item = &'c [u8]>) -> Harvest<
         "{} bytes held at limit {limit}",
         harvest.most_held
     );
-    harvest
+    (harvest, starts)
 }
 
 /// The stream gives these items for every way of cutting it, with a terminator at its end and without.
@@ -185,6 +198,16 @@ fn the_limit_is_in_bytes_not_characters() {
 }
 
 #[test]
+fn a_line_too_long_begins_the_same_however_it_is_cut() {
+    let stream = b"\xEF\xBB\xBF 12345678\nok\n\n \xC3\xA9\xC3\xA9x\r\r\n12345";
+    for chunks in every_cut(stream) {
+        let (_, starts) = run_with_starts(4, chunks.iter().copied());
+        let expected = [&b"1234"[..], b"\xC3\xA9\xC3\xA9", b"1234"];
+        assert_eq!(starts, expected, "{chunks:02x?}");
+    }
+}
+
+#[test]
 fn after_a_line_too_long_the_next_is_read() {
     check(
         4,
@@ -216,7 +239,10 @@ fn a_line_too_long_is_reported_before_it_ends() {
             outcome: LineOutcome::NeedMore
         }
     );
-    let too_long = LineOutcome::TooLong { limit: 4 };
+    let too_long = LineOutcome::TooLong {
+        limit: 4,
+        start: b"1234",
+    };
     assert_eq!(
         framer.next(b"1234\r5"),
         LineStep {
@@ -319,7 +345,9 @@ fn a_flood_stays_within_the_window() {
             filled += read;
             sent += read;
             let LineStep { consumed, outcome } = framer.next(&buffer[..filled]);
-            reports += usize::from(outcome == LineOutcome::TooLong { limit: LIMIT });
+            reports += usize::from(
+                matches!(outcome, LineOutcome::TooLong { limit: LIMIT, start } if start.len() == LIMIT),
+            );
             buffer.copy_within(consumed..filled, 0);
             filled -= consumed;
             assert!(flood == b'x' || filled == 0, "{filled} blanks held");

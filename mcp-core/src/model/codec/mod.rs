@@ -35,7 +35,7 @@ pub trait Encode {
 
     /// The value as `version` has it, in a text of its own.
     fn to_json(&self, version: ProtocolVersion) -> Json<'static> {
-        Json::written(|json| self.encode(version, json))
+        Json::written_unchecked(|json| self.encode(version, json))
     }
 }
 

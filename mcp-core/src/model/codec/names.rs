@@ -7,7 +7,7 @@ macro_rules! serde_impls {
         impl serde::Serialize for $name $(<$lt>)? {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use $crate::model::codec::{Target, Write};
-                $crate::json::Json::written(|json| self.write(Target::ANY, json))
+                $crate::json::Json::written_unchecked(|json| self.write(Target::ANY, json))
                     .serialize(serializer)
             }
         }

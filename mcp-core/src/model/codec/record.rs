@@ -194,6 +194,9 @@ macro_rules! decode_field {
     (opt $field:ident) => {
         $crate::model::codec::optional($field)
     };
+    (opt $field:ident $codec:ident) => {
+        $codec::decode($field)
+    };
     (nul $field:ident) => {
         $crate::model::codec::optional($field)
     };

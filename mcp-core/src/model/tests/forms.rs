@@ -292,6 +292,7 @@ fn what_is_not_said_about_caching_is_taken_safely() {
     );
 }
 
+/// MRTR-05: as the names of questions are.
 #[test]
 fn maps_refuse_a_name_that_stands_there_twice() {
     let text = r#"{"name":"p","arguments":{"a":"1","\u0061":"2"}}"#;

@@ -127,6 +127,7 @@ const ICON: &str =
 const ANNOTATIONS: &str =
     r#"{"audience":["user","narrator"],"priority":0.5,"lastModified":"2025-01-12T15:00:58Z"}"#;
 
+/// TYP-03, META-17.
 #[test]
 fn what_is_offered() {
     let icons = &format!("[{ICON}]");
@@ -158,6 +159,7 @@ fn what_is_offered() {
     }
 }
 
+/// TYP-06, PMT-04, META-17.
 #[test]
 fn what_is_said() {
     check! {
@@ -179,6 +181,7 @@ fn what_is_said() {
     }
 }
 
+/// SMP-02, ELI-05, ELI-06, META-17.
 #[test]
 fn what_is_asked() {
     check! {
@@ -225,6 +228,7 @@ fn what_is_asked() {
 
 const TASK: &str = r#"{"taskId":"t","status":"working","statusMessage":"m","createdAt":"c","lastUpdatedAt":"l","ttl":null,"pollInterval":5}"#;
 
+/// SMP-03, META-17.
 #[test]
 fn what_is_answered() {
     let cache = r#""ttlMs":5000,"cacheScope":"public","_meta":{}"#;
@@ -256,7 +260,7 @@ fn what_is_answered() {
     }
 }
 
-/// RES-02, RES-03, MRTR-02.
+/// RES-02, RES-03, RES-04, MRTR-02.
 #[test]
 fn a_result_is_told_by_its_type() {
     use ProtocolVersion::{V2025_11_25, V2026_07_28};

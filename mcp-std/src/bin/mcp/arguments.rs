@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use mcp_core::json::Writer;
 use mcp_core::json::{Json, Kind, RawJson};
 
 use crate::failure::Failure;
@@ -43,30 +42,25 @@ pub(crate) fn object(
         }
         pairs.push((name, value));
     }
-    let mut text = Vec::new();
-    let mut json = Writer::new(&mut text);
-    json.begin_object();
-    let members = given.as_ref().and_then(|given| given.raw().as_object());
-    for (name, value) in members.into_iter().flatten() {
-        let name = name.decode();
-        if !seen.contains(&*name) {
-            json.key(&name);
-            json.raw(value);
+    Ok(Some(Json::written(|json| {
+        json.begin_object();
+        let members = given.as_ref().and_then(|given| given.raw().as_object());
+        for (name, value) in members.into_iter().flatten() {
+            let name = name.decode();
+            if !seen.contains(&*name) {
+                json.key(&name);
+                json.raw(value);
+            }
         }
-    }
-    for (name, value) in pairs {
-        json.key(name);
-        match RawJson::parse(value.as_bytes()) {
-            Ok(value) if values == Values::Json => json.raw(value),
-            _ => json.string(value),
+        for (name, value) in pairs {
+            json.key(name);
+            match RawJson::parse(value.as_bytes()) {
+                Ok(value) if values == Values::Json => json.raw(value),
+                _ => json.string(value),
+            }
         }
-    }
-    json.end_object();
-    let text = String::from_utf8(text).expect("what is written is text");
-    let object = Json::owned(text);
-    object
-        .map(Some)
-        .map_err(|error| Failure::Usage(format!("the arguments: {error}")))
+        json.end_object();
+    })))
 }
 
 fn parsed(text: &str) -> Result<Json<'_>, Failure> {

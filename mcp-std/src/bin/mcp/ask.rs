@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp_core::json::{Json, Writer};
+use mcp_core::json::Json;
 use mcp_std::client::ElicitRequest;
 use mcp_std::model::{
     ElicitAction, ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams,
@@ -116,19 +116,21 @@ fn fill_in(form: &ElicitRequestFormParams<'_>) -> Result<Json<'static>, Ending> 
 fn fields(form: &ElicitRequestFormParams<'_>) -> Result<Json<'static>, Ending> {
     let schema = &form.requested_schema;
     let required = |name: &str| schema.required.iter().flatten().any(|it| &**it == name);
-    let mut text = Vec::new();
-    let mut json = Writer::new(&mut text);
-    json.begin_object();
+    let mut values = Vec::new();
     for (name, schema) in schema.properties.iter() {
         let field = Field::new(schema, required(name));
         if let Some(value) = ask(name, &field, schema)? {
+            values.push((name, value));
+        }
+    }
+    Ok(Json::written(|json| {
+        json.begin_object();
+        for (name, value) in &values {
             json.key(name);
             json.raw(value.raw());
         }
-    }
-    json.end_object();
-    let text = String::from_utf8(text).expect("what is written is text");
-    Ok(Json::owned(text).expect("it has just been written"))
+        json.end_object();
+    }))
 }
 
 /// Until what is typed is a value of the field. `None`: it is left out.

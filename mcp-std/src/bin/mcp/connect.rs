@@ -8,10 +8,11 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use async_io::Timer;
 use async_signal::Signals;
 use clap::ValueEnum;
 use futures_lite::StreamExt;
-use futures_lite::future::or;
+use futures_lite::future::{or, pending};
 use mcp_std::client::{CallOptions, Client, Command, Direction, Inherit, Stderr, all_closed};
 use mcp_std::model::Era;
 use mcp_std::{LoggingLevel, ProtocolVersion};
@@ -55,6 +56,9 @@ pub(crate) struct Target {
     /// How long the server may be silent, in seconds [default: 60; at a terminal, where it may ask you, 3600 for an answer]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     timeout: Option<u32>,
+    /// How long all of it may take, in seconds, whatever the server does meanwhile [default: an hour for a call]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    max_time: Option<u32>,
     /// The server: a program and its arguments. It gets the environment that this program has
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -121,16 +125,17 @@ impl Target {
         };
         let words = Arc::new(LastWords::default());
         let mut connected = None;
-        let done = or(
-            async { Err(Failure::Interrupted(interrupted.await)) },
-            async {
-                let client = self.connect(words.clone()).await?;
-                connected = Some(client.clone());
-                self.prepare(&client).await?;
-                let target = self;
-                work(Connected { client, target }).await
-            },
-        )
+        let ended = or(
+            async { Failure::Interrupted(interrupted.await) },
+            self.late(),
+        );
+        let done = or(async { Err(ended.await) }, async {
+            let client = self.connect(words.clone()).await?;
+            connected = Some(client.clone());
+            self.prepare(&client).await?;
+            let target = self;
+            work(Connected { client, target }).await
+        })
         .await;
         // A call that was interrupted is dropped by now, and so cancelled: the server hears of it before it ends.
         match connected {
@@ -149,7 +154,9 @@ impl Target {
         let command = Command::new(program)
             .args(arguments)
             .inherit_env(Inherit::All)
-            .stderr(self.stderr(trace.clone(), words));
+            .stderr(self.stderr(trace.clone(), words))
+            // Shown as it comes, or kept as `words`: messages are not to say it once more.
+            .stderr_tail(0);
         let chatter = Arc::new(OnceLock::new());
         let first = chatter.clone();
         let mut builder = Client::builder("mcp", env!("CARGO_PKG_VERSION"))
@@ -188,10 +195,11 @@ impl Target {
             (None, EraChoice::Legacy) => builder.revision(ProtocolVersion::LATEST_LEGACY),
             (None, EraChoice::Modern) => builder.revision(ProtocolVersion::LATEST_MODERN),
         };
-        builder
-            .connect_stdio(command)
-            .await
-            .map_err(|error| Failure::connect(&error, &name, chatter.get().map(String::as_str)))
+        builder.connect_stdio(command).await.map_err(|error| {
+            let chosen = self.revision.is_some() || !matches!(self.era, EraChoice::Auto);
+            let chatter = chatter.get().map(String::as_str);
+            Failure::connect(&error, &name, chosen, chatter)
+        })
     }
 
     /// What is to be settled before the command does anything.
@@ -229,6 +237,17 @@ impl Target {
         Stderr::Lines(Arc::new(move |line| words.add(line)))
     }
 
+    /// When it has taken too long.
+    async fn late(&self) -> Failure {
+        let Some(seconds) = self.max_time else {
+            return pending().await;
+        };
+        Timer::after(Duration::from_secs(seconds.into())).await;
+        Failure::Server(format!(
+            "it was not done within {seconds} s; `--max-time SECONDS` allows more"
+        ))
+    }
+
     /// How long a call may be silent.
     fn patience(&self) -> Duration {
         const CALL: u64 = 60;
@@ -239,25 +258,36 @@ impl Target {
     }
 
     fn show_traces(&self) {
-        use tracing_subscriber::filter::LevelFilter;
+        use tracing_subscriber::filter::{LevelFilter, Targets};
+        use tracing_subscriber::layer::SubscriberExt as _;
+        use tracing_subscriber::util::SubscriberInitExt as _;
         let level = match self.verbose {
             0 => return,
             1 => LevelFilter::INFO,
             2 => LevelFilter::DEBUG,
             _ => LevelFilter::TRACE,
         };
-        tracing_subscriber::fmt()
+        // What the server writes to its standard error is shown already: see `stderr`.
+        let levels = Targets::new()
+            .with_default(level)
+            .with_target("mcp_io::child::stderr", LevelFilter::OFF);
+        let lines = tracing_subscriber::fmt()
             .with_max_level(level)
             .with_writer(|| screen::Err)
             .without_time()
-            .init();
+            .finish();
+        lines.with(levels).init();
     }
 }
 
 impl Connected<'_> {
     /// Of a call, with its progress shown.
     pub(crate) fn options(&self) -> CallOptions {
-        let options = CallOptions::new();
+        let mut options = CallOptions::new();
+        if let Some(seconds) = self.target.max_time {
+            // The call's own limit is not to be the first.
+            options = options.max_total(Duration::from_secs(u64::from(seconds) + 1));
+        }
         if self.target.json {
             return options;
         }

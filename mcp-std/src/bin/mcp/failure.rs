@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use mcp_std::Json;
 use mcp_std::client::{
-    CallError, Closed, ClosedReason, ConnectError, HandshakeError, Timeout, Unsupported,
+    CallError, Closed, ClosedReason, ConnectError, HandshakeError, Step, Timeout, Unsupported,
 };
 use mcp_std::model::DecodeError;
 
@@ -72,6 +72,9 @@ impl Failure {
             CallError::Timeout(Timeout::Request(time)) => format!(
                 "no answer and no progress within {time:?}; the server was told to stop. `--timeout SECONDS` allows more"
             ),
+            CallError::Timeout(Timeout::Total(time)) => format!(
+                "progress, but no answer within {time:?}; the server was told to stop. `--max-time SECONDS` allows more"
+            ),
             CallError::Closed(closed) => self::closed(closed),
             CallError::Arguments(fault) => return Self::Usage(fault.clone()),
             CallError::Unsupported(Unsupported::Revision(_) | Unsupported::Capability(_)) => {
@@ -118,8 +121,14 @@ impl Failure {
         ))
     }
 
-    /// No connection came about. `program` is what was started; `chatter` the first line of its output that is no message.
-    pub(crate) fn connect(error: &ConnectError, program: &str, chatter: Option<&str>) -> Self {
+    /// No connection came about. `program` is what was started; `chosen` whether the command line says what to speak;
+    /// `chatter` the first line of its output that is no message.
+    pub(crate) fn connect(
+        error: &ConnectError,
+        program: &str,
+        chosen: bool,
+        chatter: Option<&str>,
+    ) -> Self {
         let mut text = match error {
             ConnectError::Spawn(error) => {
                 format!(
@@ -134,10 +143,11 @@ impl Failure {
                 HandshakeError::TimedOut { .. } => {
                     format!("{error}. It is no MCP server, or needs more time: `--timeout SECONDS`")
                 }
-                HandshakeError::NoCommonVersion { .. } => {
+                HandshakeError::NoCommonVersion { .. } if chosen => {
                     format!("{error}. Leave out `--revision` and `--era`")
                 }
                 HandshakeError::Refused { .. }
+                | HandshakeError::NoCommonVersion { .. }
                 | HandshakeError::Malformed { .. }
                 | HandshakeError::Closed { .. }
                 | _ => error.to_string(),
@@ -160,15 +170,19 @@ impl From<CallError> for Failure {
 
 /// How the connection ended.
 fn closed(closed: &Closed) -> String {
+    let exit = closed.exit();
     let mut text = match closed.reason() {
-        ClosedReason::Server if closed.exit().is_some() => "its process ended".to_owned(),
+        ClosedReason::Server if exit.is_some_and(|exit| exit.step == Step::Itself) => {
+            "its process ended".to_owned()
+        }
         ClosedReason::Server => "it closed its output".to_owned(),
         ClosedReason::Transport(error) => format!("the connection failed: {error}"),
         ClosedReason::Us | ClosedReason::Silent(_) | ClosedReason::Connect(_) | _ => {
             "the connection was closed".to_owned()
         }
     };
-    if let Some(exit) = closed.exit() {
+    // What became of a process that was sent a signal says nothing of why the connection ended.
+    if let Some(exit) = exit.filter(|exit| exit.step <= Step::Closed) {
         let _ = write!(text, " ({exit})");
     }
     text

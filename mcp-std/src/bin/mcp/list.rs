@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
-use mcp_core::json::{Json, RawJson, Writer};
+use mcp_core::json::{Json, RawJson};
 use mcp_std::model::{Encode, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::connect::{Connected, Target, is_read_by_a_person, output};
@@ -61,7 +61,7 @@ impl List {
             offer.prompts = Some(client.list_prompts().await?);
         }
         if self.target.json {
-            return output(&offer.json(&server));
+            return output(offer.json(&server).as_bytes());
         }
         let mut text = format!(
             "{}, revision {}\n",
@@ -77,48 +77,47 @@ impl List {
 }
 
 impl Offer {
-    fn json(&self, server: &Connected<'_>) -> Vec<u8> {
+    fn json(&self, server: &Connected<'_>) -> String {
         let version = server.client.version();
-        let mut text = Vec::new();
-        let mut json = Writer::new(&mut text);
-        json.begin_object();
-        json.key("protocolVersion");
-        json.string(version.as_str());
-        let info = server.client.server();
-        if let Some(info) = &info {
-            if let Some(implementation) = &info.implementation {
-                json.key("serverInfo");
-                implementation.encode(version, &mut json);
+        let json = Json::written(|json| {
+            json.begin_object();
+            json.key("protocolVersion");
+            json.string(version.as_str());
+            let info = server.client.server();
+            if let Some(info) = &info {
+                if let Some(implementation) = &info.implementation {
+                    json.key("serverInfo");
+                    implementation.encode(version, json);
+                }
+                if let Some(capabilities) = &info.capabilities {
+                    json.key("capabilities");
+                    capabilities.encode(version, json);
+                }
+                if let Some(instructions) = &info.instructions {
+                    json.key("instructions");
+                    json.string(instructions);
+                }
             }
-            if let Some(capabilities) = &info.capabilities {
-                json.key("capabilities");
-                capabilities.encode(version, &mut json);
+            let lists = [
+                ("tools", encoded(self.tools.as_deref(), version)),
+                ("resources", encoded(self.resources.as_deref(), version)),
+                (
+                    "resourceTemplates",
+                    encoded(self.templates.as_deref(), version),
+                ),
+                ("prompts", encoded(self.prompts.as_deref(), version)),
+            ];
+            for (name, list) in &lists {
+                if let Some(list) = list {
+                    json.key(name);
+                    json.begin_array();
+                    list.iter().for_each(|element| json.raw(element.raw()));
+                    json.end_array();
+                }
             }
-            if let Some(instructions) = &info.instructions {
-                json.key("instructions");
-                json.string(instructions);
-            }
-        }
-        let lists = [
-            ("tools", encoded(self.tools.as_deref(), version)),
-            ("resources", encoded(self.resources.as_deref(), version)),
-            (
-                "resourceTemplates",
-                encoded(self.templates.as_deref(), version),
-            ),
-            ("prompts", encoded(self.prompts.as_deref(), version)),
-        ];
-        for (name, list) in &lists {
-            if let Some(list) = list {
-                json.key(name);
-                json.begin_array();
-                list.iter().for_each(|element| json.raw(element.raw()));
-                json.end_array();
-            }
-        }
-        json.end_object();
-        text.push(b'\n');
-        text
+            json.end_object();
+        });
+        format!("{}\n", json.as_str())
     }
 
     fn write(&self, out: &mut String) {
@@ -225,30 +224,25 @@ fn prompt(prompt: &Prompt<'_>) -> Row {
 
 /// The arguments of a tool with their types.
 fn properties(schema: RawJson<'_>) -> String {
-    let member = |object: RawJson<'_>, wanted: &str| {
-        let mut members = object.as_object()?;
-        members.find_map(|(name, value)| (name == wanted).then(|| value.as_str().to_owned()))
-    };
-    let parse = |text: &String| Json::owned(text.clone()).ok();
-    let required = member(schema, "required").as_ref().and_then(parse);
+    let required = schema.member("required").and_then(RawJson::as_array);
     let required: Vec<_> = required
-        .as_ref()
-        .and_then(|list| list.raw().as_array())
         .into_iter()
         .flatten()
         .filter_map(|name| Some(name.as_string()?.decode().into_owned()))
         .collect();
-    let all = member(schema, "properties").as_ref().and_then(parse);
+    let all = schema.member("properties").and_then(RawJson::as_object);
     let all: Vec<_> = all
-        .as_ref()
-        .and_then(|all| all.raw().as_object())
         .into_iter()
         .flatten()
         .map(|(name, property)| {
             let name = name.decode();
-            let kind = member(property, "type");
+            let kind = property.member("type");
             // Either `"string"` or `["string","null"]`.
-            let kind = kind.map(|kind| kind.replace(['"', '[', ']', ' '], "").replace(',', "|"));
+            let kind = kind.map(|kind| {
+                kind.as_str()
+                    .replace(['"', '[', ']', ' '], "")
+                    .replace(',', "|")
+            });
             let kind = kind.map(|kind| format!(": {kind}"));
             let name_and_kind = format!("{name}{}", kind.unwrap_or_default());
             optional(&name_and_kind, required.iter().any(|it| *it == *name))

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::process::ExitCode;
 
 use async_io::Timer;
-use mcp_core::json::Writer;
+use mcp_core::json::Json;
 
 use crate::connect::{Connected, Target, output};
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ impl Ping {
             }
             let took = server.client.ping().await?;
             if self.target.json {
-                output(&json(&server, took))?;
+                output(json(&server, took).as_bytes())?;
             } else {
                 let line = format!(
                     "{}, revision {}: {}\n",
@@ -51,17 +51,16 @@ impl Ping {
     }
 }
 
-fn json(server: &Connected<'_>, took: Duration) -> Vec<u8> {
-    let mut text = Vec::new();
-    let mut json = Writer::new(&mut text);
-    json.begin_object();
-    json.key("server");
-    json.string(&server.server_name());
-    json.key("protocolVersion");
-    json.string(server.client.version().as_str());
-    json.key("microseconds");
-    json.unsigned(took.as_micros().try_into().unwrap_or(u64::MAX));
-    json.end_object();
-    text.push(b'\n');
-    text
+fn json(server: &Connected<'_>, took: Duration) -> String {
+    let json = Json::written(|json| {
+        json.begin_object();
+        json.key("server");
+        json.string(&server.server_name());
+        json.key("protocolVersion");
+        json.string(server.client.version().as_str());
+        json.key("microseconds");
+        json.unsigned(took.as_micros().try_into().unwrap_or(u64::MAX));
+        json.end_object();
+    });
+    format!("{}\n", json.as_str())
 }

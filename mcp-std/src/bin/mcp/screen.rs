@@ -37,17 +37,18 @@ pub(crate) fn print(text: &str) {
     screen().write(text);
 }
 
-/// Draws the bar anew: at most the first line's width of it. On what is no terminal it is a line as any other.
+/// Whether there can be a bar.
+pub(crate) fn has_bar() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Draws the bar anew: at most the first line's width of it.
 pub(crate) fn bar(text: &str) {
-    let stderr = io::stderr();
     let mut screen = screen();
-    if stderr.is_terminal() {
-        // The last column makes some terminals begin a new line.
-        screen.write(&format!("{CLEAR}{}", cut(text, width(&stderr) - 1)));
-        screen.bar = true;
-    } else {
-        screen.write(&format!("{text}\n"));
-    }
+    // The last column makes some terminals begin a new line.
+    let columns = width(&io::stderr()) - 1;
+    screen.write(&format!("{CLEAR}{}", cut(text, columns)));
+    screen.bar = true;
 }
 
 /// Takes the bar away, if there is one.

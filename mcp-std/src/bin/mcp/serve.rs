@@ -14,6 +14,9 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use async_io::Timer;
+use async_signal::{Signal, Signals};
+use futures_lite::StreamExt as _;
+use mcp_std::http::{Listener, Options};
 use mcp_std::{
     BuildError, Context, End, PeerFault, Progress, Server, ServerBuilder, Structured, Tool,
 };
@@ -26,6 +29,13 @@ pub(crate) struct Serve {
     /// log messages, questions to the user and the model, changes
     #[arg(long)]
     everything: bool,
+    /// Serves over HTTP at this address, such as 127.0.0.1:8000, instead of standard input and output; to clients on this
+    /// machine, at any path
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+    /// How many threads serve HTTP
+    #[arg(long, value_name = "N", default_value = "1", requires = "http")]
+    threads: NonZeroUsize,
     /// Cuts every list into pages of N
     #[arg(long, value_name = "N")]
     page_size: Option<NonZeroUsize>,
@@ -87,6 +97,9 @@ impl Serve {
                 return ExitCode::FAILURE;
             }
         };
+        if let Some(address) = &self.http {
+            return self.run_http(&server, address);
+        }
         if std::io::stdin().is_terminal() {
             // Whoever types here would otherwise wait for a prompt.
             say(
@@ -103,6 +116,33 @@ impl Serve {
                 }
                 ExitCode::SUCCESS
             }
+            Err(error) => {
+                say(&error);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Serves over HTTP until it is interrupted.
+    fn run_http(&self, server: &Server, address: &str) -> ExitCode {
+        let listener = match Listener::bind(address) {
+            Ok(listener) => listener,
+            Err(error) => {
+                say(&format_args!("{address}: {error}"));
+                return ExitCode::FAILURE;
+            }
+        };
+        if let Some(address) = listener.local_addr() {
+            say(&format_args!("http://{address}/mcp"));
+        }
+        let mut options = Options::default();
+        options.threads = self.threads.get();
+        let served = server
+            .http()
+            .options(options)
+            .serve_on(listener, interrupted());
+        match async_io::block_on(served) {
+            Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 say(&error);
                 ExitCode::FAILURE
@@ -184,6 +224,17 @@ async fn slow(context: Context, args: Slow) -> Result<String, String> {
         Timer::after(Duration::from_millis(args.delay_ms.into())).await;
     }
     Ok(format!("done after {} steps", args.steps))
+}
+
+/// Resolves when the program is asked to end.
+async fn interrupted() {
+    match Signals::new([Signal::Int, Signal::Term]) {
+        Ok(mut signals) => {
+            signals.next().await;
+        }
+        // Then it is ended in the hard way.
+        Err(_) => core::future::pending().await,
+    }
 }
 
 /// One line on standard error. Whoever started this may have closed it, which ends nothing; `eprintln` would panic.

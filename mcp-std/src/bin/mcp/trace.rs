@@ -60,7 +60,7 @@ impl Trace {
     }
 
     fn message(&self, from: Side, message: RawJson<'_>) {
-        let find = |name| member(message, name);
+        let find = |name| message.member(name);
         let id = find("id").filter(|id| !id.is_null());
         let suffix = id
             .map(|id| format!(" #{}", id.as_str()))
@@ -71,7 +71,7 @@ impl Trace {
             let params = find("params");
             let mut label = method.decode().into_owned();
             let object = params.and_then(|params| {
-                let name = member(params, "name").or_else(|| member(params, "uri"));
+                let name = params.member("name").or_else(|| params.member("uri"));
                 name?.as_string()
             });
             if let Some(object) = object {
@@ -97,12 +97,12 @@ impl Trace {
         drop(asked);
         let (tone, kind, body) = match find("error") {
             Some(error) => {
-                let code = member(error, "code").map_or("", RawJson::as_str);
+                let code = error.member("code").map_or("", RawJson::as_str);
                 (Tone::Error, format!("error {code}"), Some(error))
             }
             None => {
                 let result = find("result");
-                let says = |name| result.and_then(|result| member(result, name));
+                let says = |name| result.and_then(|result| result.member(name));
                 if says("isError").and_then(RawJson::as_bool) == Some(true) {
                     (Tone::Error, "result, isError".to_owned(), result)
                 } else {
@@ -131,9 +131,4 @@ impl Trace {
         };
         screen::print(&self.diagram.arrow(&arrow));
     }
-}
-
-fn member<'b>(object: RawJson<'b>, wanted: &str) -> Option<RawJson<'b>> {
-    let mut members = object.as_object()?;
-    members.find_map(|(name, value)| (name == wanted).then_some(value))
 }

@@ -4,31 +4,31 @@ use core::sync::atomic::Ordering;
 use std::collections::HashMap;
 
 use async_channel::Sender;
-use mcp_core::engine::RequestKey;
 use mcp_core::engine::server::{Answer, RequestError, ServerEngine};
-use mcp_core::frame::Lines;
+use mcp_core::engine::{CallKey, RequestKey};
 use mcp_core::json::Json;
 use mcp_core::rpc::Outcome;
 
+use super::Outlets;
 use crate::server::context::{Answered, AskError, Link, Question};
 use crate::server::error::ProtocolError;
 
 /// As many as the engine has pending requests, and no more.
 #[derive(Default)]
 pub(super) struct Asks {
-    asked: HashMap<RequestKey, Sender<Answered>>,
+    asked: HashMap<RequestKey, (CallKey, Sender<Answered>)>,
     /// Those that the client is not ready for: it has not said that the handshake is over.
     early: Vec<Question>,
 }
 
 impl Asks {
     /// Sends a question to the client.
-    pub(super) fn ask(
+    pub(super) fn ask<O: Outlets>(
         &mut self,
         question: Question,
         ended: bool,
         engine: &mut ServerEngine,
-        out: &mut Lines<'_>,
+        out: &mut O,
     ) {
         if question.answer.is_closed() {
             return;
@@ -36,9 +36,12 @@ impl Asks {
         if ended {
             return tell(&question.answer, Err(AskError::Closed));
         }
-        let error = match engine.request(Some(question.key), &question.request, out) {
+        let Some(sink) = out.about(question.key) else {
+            return tell(&question.answer, Err(AskError::Closed));
+        };
+        let error = match engine.request(Some(question.key), &question.request, sink) {
             Ok(key) => {
-                self.asked.insert(key, question.answer);
+                self.asked.insert(key, (question.key, question.answer));
                 return;
             }
             Err(RequestError::NotReady) => {
@@ -46,9 +49,10 @@ impl Asks {
                 return;
             }
             Err(RequestError::Undeclared(missing)) => AskError::Unsupported(missing),
-            Err(RequestError::Version(_)) => {
-                AskError::Unsupported(crate::server::ask::needs(&question.request))
-            }
+            Err(RequestError::Version(_)) => match question.request.required() {
+                Some(capabilities) => AskError::Unsupported(capabilities),
+                None => AskError::no_question(),
+            },
             Err(RequestError::Busy { .. }) => AskError::Busy,
             // The call is over, and so is whoever still asks for it. A `Vec` is never full.
             Err(RequestError::Stale | RequestError::NoSession | RequestError::Full | _) => {
@@ -60,7 +64,7 @@ impl Asks {
 
     /// Hands an answer to the handler that waits for it.
     pub(super) fn answer(&mut self, answer: Answer<'_>) {
-        let Some(waiting) = self.asked.remove(&answer.key) else {
+        let Some((_, waiting)) = self.asked.remove(&answer.key) else {
             return;
         };
         let answered = match answer.outcome {
@@ -81,14 +85,23 @@ impl Asks {
     }
 
     /// Gives up what nobody waits for any more, and asks what could not be asked before.
-    pub(super) fn settle(&mut self, link: &Link, engine: &mut ServerEngine, out: &mut Lines<'_>) {
+    pub(super) fn settle<O: Outlets>(
+        &mut self,
+        link: &Link,
+        engine: &mut ServerEngine,
+        out: &mut O,
+    ) {
         if link.deserted.load(Ordering::Relaxed) && link.deserted.swap(false, Ordering::Acquire) {
             self.early.retain(|question| !question.answer.is_closed());
-            self.asked.retain(|&key, waiting| {
+            self.asked.retain(|&key, (call, waiting)| {
                 let awaited = !waiting.is_closed();
                 if !awaited {
-                    // Stale: it was answered just now. A `Vec` is never full.
-                    let _ = engine.cancel_request(key, Some("no longer needed"), out);
+                    // Stale: it was answered just now. Where there is no way, nobody is told.
+                    let reason = Some("no longer needed");
+                    let _ = match out.about(*call) {
+                        Some(sink) => engine.cancel_request(key, reason, sink),
+                        None => engine.cancel_request(key, reason, &mut Vec::new()),
+                    };
                 }
                 awaited
             });

@@ -7,16 +7,15 @@ use std::time::{Instant, SystemTime};
 
 use mcp_core::ErrorCode;
 use mcp_core::engine::server::{Call, CallKey, CallRequest, InputError, ReplyToken};
-use mcp_core::frame::Lines;
 use mcp_core::json::Json;
 use mcp_core::model::{
-    CompleteResult, Completion, Era, InputRequest, InputRequiredResult, List, ReadResourceResult,
-    ResourceContents,
+    ClientCapabilities, CompleteResult, Completion, EncodeResult, Era, InputRequest,
+    InputRequiredResult, List, ReadResourceResult, ResourceContents,
 };
 use mcp_core::rpc::ErrorObject;
 
-use super::Connection;
 use super::subject::{Kept, Subject, given};
+use super::{Connection, Outlets, Wire};
 use crate::panic::contain;
 use crate::server::context::Context;
 use crate::server::error::{Instead, ProtocolError};
@@ -44,8 +43,8 @@ pub(super) struct Running<S: Sharing> {
     began: Option<Instant>,
 }
 
-impl<S: Sharing> Connection<S> {
-    pub(super) fn accept(&mut self, call: Call<'_>, out: &mut Vec<u8>) {
+impl<S: Sharing, W: Wire> Connection<S, W> {
+    pub(super) fn accept<O: Outlets>(&mut self, call: Call<'_>, out: &mut O) {
         let Some(subject) = Subject::new(&self.offer.definitions, &call.request) else {
             let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, "Unknown kind of request");
             return self.fail(call.token, &error, out);
@@ -100,7 +99,7 @@ impl<S: Sharing> Connection<S> {
             | _ => None,
         };
         let binding = Binding {
-            principal: None,
+            principal: self.principal.as_deref(),
             method: subject.method(),
             name: subject.name(),
             arguments,
@@ -116,12 +115,12 @@ impl<S: Sharing> Connection<S> {
         Ok(takes_context.then_some(round))
     }
 
-    fn postpone(
+    fn postpone<O: Outlets>(
         &mut self,
         running: Running<S>,
         context: Context,
         given: Given<'_>,
-        out: &mut Vec<u8>,
+        out: &mut O,
     ) {
         let given = Kept::new(given);
         let bytes = given.len() + running.round.as_ref().map_or(0, Round::len);
@@ -164,9 +163,9 @@ impl<S: Sharing> Connection<S> {
         }
     }
 
-    /// Starts calls that waited, as many as may run, until `out` is `full` bytes long.
-    pub(super) fn start_waiting(&mut self, out: &mut Vec<u8>, full: usize) {
-        while self.running.len() < self.hub.settings.max_concurrent && out.len() < full {
+    /// Starts calls that waited, as many as may run, while there is room for answers.
+    pub(super) fn start_waiting<O: Outlets>(&mut self, out: &mut O) {
+        while self.running.len() < self.hub.settings.max_concurrent && !out.is_full() {
             let Some(Waiting {
                 running,
                 context,
@@ -181,12 +180,12 @@ impl<S: Sharing> Connection<S> {
         }
     }
 
-    fn start(
+    fn start<O: Outlets>(
         &mut self,
         mut running: Running<S>,
         context: Context,
         given: Given<'_>,
-        out: &mut Vec<u8>,
+        out: &mut O,
     ) {
         let index = context.key.index();
         if tracing::enabled!(tracing::Level::DEBUG) {
@@ -222,11 +221,11 @@ impl<S: Sharing> Connection<S> {
         self.finish_call(running, finished, out);
     }
 
-    pub(super) fn finish_call(
+    pub(super) fn finish_call<O: Outlets>(
         &mut self,
         running: Running<S>,
         finished: Finished,
-        out: &mut Vec<u8>,
+        out: &mut O,
     ) {
         // What the handler sent before it ended comes before its result; what others send meanwhile can wait.
         for _ in 0..self.notes.len() {
@@ -253,13 +252,10 @@ impl<S: Sharing> Connection<S> {
             }
             Ok(Outcome::Resource(result)) => self.reply_read(running, result, out),
             Ok(Outcome::Prompt(result)) => {
-                // Stale, here and below: cancelled while its handler ended. Nobody waits for it.
-                let engine = self.stdio.engine_mut();
-                let _ = engine.reply(running.token, &result, &mut Lines::new(out));
+                self.answer(running.token, &result, out);
             }
             Ok(Outcome::Completion(result)) => {
-                let engine = self.stdio.engine_mut();
-                let _ = engine.reply(running.token, &result, &mut Lines::new(out));
+                self.answer(running.token, &result, out);
             }
             Ok(Outcome::Instead(instead)) => self.instead(running, instead, out),
             Ok(Outcome::Asked) => self.ask_modern(running, out),
@@ -294,21 +290,27 @@ impl<S: Sharing> Connection<S> {
         Some(ProtocolError::new(ErrorCode::INTERNAL_ERROR, message))
     }
 
-    fn reply(&mut self, token: ReplyToken, result: &ToolResult, out: &mut Vec<u8>) {
+    fn reply<O: Outlets>(&mut self, token: ReplyToken, result: &ToolResult, out: &mut O) {
         let Some(borrowed) = result.borrowed() else {
             let message = "The tool's structured content is not JSON, or nests deeper than 512";
             let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
             return self.fail(token, &error, out);
         };
-        let engine = self.stdio.engine_mut();
-        let _ = engine.reply(token, &borrowed, &mut Lines::new(out));
+        self.answer(token, &borrowed, out);
     }
 
-    fn reply_read(
+    fn answer<O: Outlets>(&mut self, token: ReplyToken, result: &impl EncodeResult, out: &mut O) {
+        let key = token.key();
+        // Stale, here and below: cancelled while its handler ended. Nobody waits for it.
+        let _ = self.engine().reply(token, result, out.answer(key));
+        out.ended(key);
+    }
+
+    fn reply_read<O: Outlets>(
         &mut self,
         running: Running<S>,
         mut result: ReadResourceResult<'static>,
-        out: &mut Vec<u8>,
+        out: &mut O,
     ) {
         let mime_type = running.subject.mime_type();
         if let Some(mime_type) = mime_type.filter(|_| {
@@ -328,29 +330,43 @@ impl<S: Sharing> Connection<S> {
                     });
             result.contents = contents.collect::<List<'static, ResourceContents<'static>>>();
         }
-        let engine = self.stdio.engine_mut();
-        let _ = engine.reply(running.token, &result, &mut Lines::new(out));
+        self.answer(running.token, &result, out);
     }
 
-    fn fail(&mut self, token: ReplyToken, error: &ProtocolError, out: &mut Vec<u8>) {
+    fn fail<O: Outlets>(&mut self, token: ReplyToken, error: &ProtocolError, out: &mut O) {
         let mut object = ErrorObject::new(error.code, &error.message);
         object.data = error.data.as_ref().map(Json::raw);
-        let engine = self.stdio.engine_mut();
-        let _ = engine.fail(token, &object, &mut Lines::new(out));
+        let key = token.key();
+        let _ = self.engine().fail(token, &object, out.answer(key));
+        out.ended(key);
+    }
+
+    fn lacks_capability<O: Outlets>(
+        &mut self,
+        token: ReplyToken,
+        missing: ClientCapabilities,
+        out: &mut O,
+    ) {
+        let key = token.key();
+        out.lacks_capability(key);
+        let _ = self
+            .engine()
+            .missing_capability(token, missing, out.answer(key));
+        out.ended(key);
     }
 
     /// Answers with what is no result.
-    fn instead(&mut self, running: Running<S>, instead: Instead, out: &mut Vec<u8>) {
-        let engine = self.stdio.engine_mut();
+    fn instead<O: Outlets>(&mut self, running: Running<S>, instead: Instead, out: &mut O) {
         match instead {
             Instead::Error(error) => self.fail(running.token, &error, out),
             Instead::NotFound => {
+                let key = running.token.key();
                 let uri = running.subject.name();
-                let _ = engine.not_found(running.token, uri, &mut Lines::new(out));
+                let _ = self.engine().not_found(running.token, uri, out.answer(key));
+                out.ended(key);
             }
             Instead::MissingCapability(missing) => {
-                let lines = &mut Lines::new(out);
-                let _ = engine.missing_capability(running.token, missing, lines);
+                self.lacks_capability(running.token, missing, out);
             }
             Instead::InputRequired(input) => {
                 let Some(round) = &running.round else {
@@ -366,7 +382,7 @@ impl<S: Sharing> Connection<S> {
     }
 
     /// Asks a modern client what its handler waits for.
-    fn ask_modern(&mut self, running: Running<S>, out: &mut Vec<u8>) {
+    fn ask_modern<O: Outlets>(&mut self, running: Running<S>, out: &mut O) {
         let next = running.round.as_ref().map(Round::next);
         match next {
             Some(Next::Ask(requests, state)) => self.require(running, requests, state, out),
@@ -392,12 +408,12 @@ impl<S: Sharing> Connection<S> {
         }
     }
 
-    fn require(
+    fn require<O: Outlets>(
         &mut self,
         running: Running<S>,
         requests: Vec<(String, InputRequest<'static>)>,
         state: State,
-        out: &mut Vec<u8>,
+        out: &mut O,
     ) {
         let settings = &self.hub.settings;
         let rounds = settings.max_rounds;
@@ -407,7 +423,7 @@ impl<S: Sharing> Connection<S> {
             return self.fail(running.token, &error, out);
         }
         let binding = Binding {
-            principal: None,
+            principal: self.principal.as_deref(),
             method: running.subject.method(),
             name: running.subject.name(),
             arguments: running.round.as_ref().and_then(Round::arguments),
@@ -424,12 +440,14 @@ impl<S: Sharing> Connection<S> {
         if !requests.is_empty() {
             result.input_requests = Some(requests.into_iter().collect());
         }
-        let engine = self.stdio.engine_mut();
-        let lines = &mut Lines::new(out);
-        match engine.require_input(running.token, &result, lines) {
-            Ok(()) | Err(InputError::Send(_)) => {}
+        let key = running.token.key();
+        match self
+            .engine()
+            .require_input(running.token, &result, out.answer(key))
+        {
+            Ok(()) | Err(InputError::Send(_)) => out.ended(key),
             Err(InputError::Undeclared { missing, token, .. }) => {
-                let _ = engine.missing_capability(token, missing, lines);
+                self.lacks_capability(token, missing, out);
             }
             Err(InputError::Unsupported(token) | InputError::Invalid(token)) => {
                 let message =

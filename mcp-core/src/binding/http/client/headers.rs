@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::message::Outgoing;
 use super::tools::Tools;
 use super::{HttpFault, Verb};
-use crate::binding::http::encode_value;
+use crate::model::header::encode_value;
 use crate::model::ProtocolVersion;
 
 pub(super) type Fields = Vec<(Cow<'static, str>, String)>;

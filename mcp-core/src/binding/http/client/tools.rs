@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::message::{excerpt, member, string};
 use super::{Action, HttpClient, HttpFault};
-use crate::binding::http::{ArgumentFault, ParamHeader, param_headers};
+use crate::model::header::{ArgumentFault, ParamHeader, param_headers};
 use crate::json::{RawJson, Writer};
 
 /// So many tools with mirrored arguments are remembered; calls of others are refused by the server, and its list is asked

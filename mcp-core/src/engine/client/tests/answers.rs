@@ -134,9 +134,37 @@ fn noise_and_requests_with_our_ids_hurt_no_call() {
         }
         let complaint = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"bad"}}"#;
         assert!(matches!(stage.hear(complaint), Incoming::Complaint(_)));
-        assert!(matches!(stage.client.too_long(), Incoming::Rejected(_)));
+        for start in [
+            "",
+            "noise",
+            r#"{"jsonrpc":"2.0","result":{"#,
+            r#"{"id":1,"result":{"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"#,
+            r#"{"jsonrpc":"2.0","id":99,"result":{"#,
+        ] {
+            let incoming = stage.too_long(start);
+            assert!(matches!(incoming, Incoming::Rejected(_)), "{incoming:?}");
+        }
         assert_eq!(answer(stage.hear(&result(1))).0, call);
     }
+}
+
+#[test]
+fn an_answer_above_the_limit_fails_its_call() {
+    let mut stage = Stage::modern();
+    let call = stage.call("tools/list").expect("sent");
+    let other = stage.call("tools/list").expect("sent");
+    let (key, outcome) = answer(stage.too_long(r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"#));
+    assert_eq!(key, other);
+    let limit = Limits::DEFAULT.max_message;
+    let expected = PeerFault::TooLong { limit };
+    assert!(matches!(outcome, Outcome::Invalid(fault) if fault == expected));
+    let (key, _) = answer(stage.too_long(r#"{"jsonrpc":"2.0","id":1,"error":{"#));
+    assert_eq!(key, call);
+    assert_eq!(
+        (stage.client.pending(), stage.client.counters().rejected),
+        (0, 2)
+    );
 }
 
 #[test]

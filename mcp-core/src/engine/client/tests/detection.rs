@@ -433,6 +433,7 @@ fn initialize_settles_on_a_version_or_fails() {
     );
 }
 
+/// CAN-07.
 #[test]
 fn initialize_runs_out_of_time_and_is_not_cancelled() {
     let mut stage = auto();

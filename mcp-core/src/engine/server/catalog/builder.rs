@@ -10,6 +10,7 @@ use super::names::Names;
 use super::text::{by_version, text};
 use super::{COMPLETE, Cacheable, Catalog, CatalogError, write_versions};
 use crate::json::{Kind, RawJson, Sink, Writer};
+use crate::model::header::{ParamHeader, param_headers};
 use crate::model::{
     CacheHint, Encode, Implementation, Prompt, ProtocolVersion, Resource, ResourceTemplate, Tool,
     UriTemplate, is_object_schema, key,
@@ -176,6 +177,7 @@ impl<'a> CatalogBuilder<'a> {
         });
         Ok(Catalog {
             tool_names: self.check_tools()?,
+            params: self.param_headers()?,
             requires: self.tools.iter().map(|tool| tool.requires).collect(),
             resource_uris: self.check_resources()?,
             template_texts,
@@ -241,6 +243,14 @@ impl<'a> CatalogBuilder<'a> {
             json.key("instructions");
             json.string(instructions);
         }
+    }
+
+    fn param_headers(&self) -> Result<Vec<Vec<ParamHeader>>, CatalogError> {
+        let annotated = |tool: &Tool<'_>| {
+            let fault = |fault| CatalogError::ParamHeader(tool.name.as_ref().into(), fault);
+            param_headers(tool.input_schema.raw()).map_err(fault)
+        };
+        self.tools.iter().map(annotated).collect()
     }
 
     fn check_tools(&self) -> Result<Names, CatalogError> {

@@ -3,6 +3,8 @@
 use alloc::boxed::Box;
 use core::fmt;
 
+use crate::model::header::AnnotationFault;
+
 /// Why a catalog cannot be made: a mistake of the server's author.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -13,6 +15,8 @@ pub enum CatalogError {
     UnnamedTool,
     /// The input schema of this tool is no object with `"type": "object"` at its root (TOOL-04).
     InputSchema(Box<str>),
+    /// An argument of this tool cannot be mirrored in a header as its input schema says (XH-03 to XH-06).
+    ParamHeader(Box<str>, AnnotationFault),
     /// The output schema of this tool is no object (TOOL-06).
     OutputSchema(Box<str>),
     /// Two resources have this URI.
@@ -42,6 +46,12 @@ impl fmt::Display for CatalogError {
                 write!(
                     f,
                     "the input schema of tool `{name}` must be an object with \"type\": \"object\""
+                )
+            }
+            Self::ParamHeader(name, fault) => {
+                write!(
+                    f,
+                    "`x-mcp-header` in the input schema of tool `{name}`: {fault}"
                 )
             }
             Self::OutputSchema(name) => {

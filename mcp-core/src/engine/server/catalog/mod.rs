@@ -20,6 +20,7 @@ use names::Names;
 
 use super::subscriptions::Lists;
 use crate::json::{JsonStr, RawJson, Sink, Writer};
+use crate::model::header::ParamHeader;
 use crate::model::{
     CacheHint, ClientCapabilities, Era, Implementation, ProtocolVersion, UriTemplate, key,
 };
@@ -37,6 +38,8 @@ pub struct Catalog {
     tool_names: Names,
     /// What each tool needs of the client.
     requires: Vec<ClientCapabilities>,
+    /// The arguments of each tool that are mirrored in headers.
+    params: Vec<Vec<ParamHeader>>,
     resource_uris: Names,
     template_texts: Names,
     templates: Vec<UriTemplate<'static>>,
@@ -168,6 +171,12 @@ impl Catalog {
         &self.offers
     }
 
+    /// The arguments of a tool that HTTP requests repeat in their headers, by the tool's position (XH-01).
+    #[must_use]
+    pub fn param_headers(&self, tool: usize) -> &[ParamHeader] {
+        self.params.get(tool).map_or(&[], Vec::as_slice)
+    }
+
     pub(super) fn requires(&self, tool: usize) -> ClientCapabilities {
         self.requires[tool]
     }
@@ -183,10 +192,7 @@ impl Catalog {
         prompt: usize,
         given: Option<RawJson<'_>>,
     ) -> Option<&str> {
-        let given = |name: &str| {
-            let mut members = given.and_then(RawJson::as_object).into_iter().flatten();
-            members.any(|(given, _)| given == name)
-        };
+        let given = |name: &str| given.and_then(|given| given.member(name)).is_some();
         let missing = self.required[prompt].iter().find(|name| !given(name));
         missing.map(|name| &**name)
     }

@@ -68,10 +68,7 @@ pub(in crate::engine::server) fn negotiate(
             field: "capabilities",
             expected: "an object",
         })?;
-    let named = |member: &str| {
-        let mut members = params.client_info?.as_object()?;
-        members.find(|(name, value)| *name == *member && value.as_string().is_some())
-    };
+    let named = |member: &str| params.client_info?.member(member)?.as_string();
     if named("name").is_none() || named("version").is_none() {
         let expected = "an object with the strings `name` and `version`";
         return Err(PeerFault::Params {

@@ -8,6 +8,7 @@ mod legacy;
 mod modern;
 
 pub(super) use legacy::{Session, negotiate};
+pub(super) use modern::admit as admit_modern;
 
 use crate::error::PeerFault;
 use crate::model::{ClientCapabilities, LoggingLevel, Method, ProtocolVersion, RequestMeta};

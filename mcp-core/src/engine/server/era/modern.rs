@@ -8,7 +8,10 @@ use crate::model::{ClientCapabilities, Era, Method, ProtocolVersion, RequestMeta
 const VERSION: &str = "_meta[\"io.modelcontextprotocol/protocolVersion\"]";
 const CAPABILITIES: &str = "_meta[\"io.modelcontextprotocol/clientCapabilities\"]";
 
-pub(super) fn admit(method: Option<Method>, meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
+pub(in crate::engine::server) fn admit(
+    method: Option<Method>,
+    meta: &RequestMeta<'_>,
+) -> Result<Terms, PeerFault> {
     // META-11. The version comes before all else, so that a client of a later revision is told which ones are served
     // (VAL-07), also if it calls a method that is not known here (VER-02).
     let named = meta

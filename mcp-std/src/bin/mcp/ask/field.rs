@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use mcp_core::json::{Json, RawJson, Writer};
+use mcp_core::json::{Json, RawJson};
 use mcp_std::model::{
     EnumSchema, NumberKind, NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
@@ -14,7 +14,7 @@ pub(super) struct Field<'s> {
     title: Option<&'s str>,
     description: Option<&'s str>,
     kind: String,
-    /// What is taken when nothing is typed.
+    /// What is taken when nothing is typed (ELI-09).
     default: Option<Json<'static>>,
     required: bool,
     /// The values to choose from, in lines.
@@ -45,11 +45,15 @@ impl<'s> Field<'s> {
             }
             PrimitiveSchema::Number(it) => {
                 field.kind = number_kind(it);
-                field.default = it.default.map(|number| written(|json| json.float(number)));
+                field.default = it
+                    .default
+                    .map(|number| Json::written(|json| json.float(number)));
             }
             PrimitiveSchema::Boolean(it) => {
                 "yes or no".clone_into(&mut field.kind);
-                field.default = it.default.map(|yes| written(|json| json.boolean(yes)));
+                field.default = it
+                    .default
+                    .map(|yes| Json::written(|json| json.boolean(yes)));
             }
             PrimitiveSchema::Enum(it) => {
                 field.kind = enum_kind(it);
@@ -285,8 +289,8 @@ fn number(schema: &NumberSchema<'_>, typed: &str) -> Result<Json<'static>, Strin
 
 fn boolean(typed: &str) -> Result<Json<'static>, String> {
     match &*typed.to_lowercase() {
-        "y" | "yes" | "true" => Ok(written(|json| json.boolean(true))),
-        "n" | "no" | "false" => Ok(written(|json| json.boolean(false))),
+        "y" | "yes" | "true" => Ok(Json::written(|json| json.boolean(true))),
+        "n" | "no" | "false" => Ok(Json::written(|json| json.boolean(false))),
         _ => Err("it is `yes` or `no`".to_owned()),
     }
 }
@@ -325,18 +329,11 @@ fn chosen(schema: &EnumSchema<'_>, values: &[&str]) -> Option<Json<'static>> {
     if schema.several.is_none() {
         return values.first().map(|value| Json::string(value));
     }
-    Some(written(|json| {
+    Some(Json::written(|json| {
         json.begin_array();
         values.iter().for_each(|value| json.string(value));
         json.end_array();
     }))
-}
-
-fn written(write: impl FnOnce(&mut Writer<'_, Vec<u8>>)) -> Json<'static> {
-    let mut text = Vec::new();
-    write(&mut Writer::new(&mut text));
-    let text = String::from_utf8(text).expect("what is written is text");
-    Json::owned(text).expect("it has just been written")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use mcp_core::json::{Kind, Number, Object, RawJson};
+use mcp_core::json::{Kind, Number, RawJson};
 
 use super::Wrong;
 
@@ -49,16 +49,10 @@ impl Frame {
 pub(super) fn find<'f>(frame: &'f [u8], path: &str) -> Option<RawJson<'f>> {
     let frame = RawJson::parse(frame).ok()?;
     path.split('.')
-        .try_fold(frame, |value, step| match value.as_object() {
-            Some(object) => member(object, step),
-            None => value.as_array()?.nth(step.parse().ok()?),
+        .try_fold(frame, |value, step| match value.as_array() {
+            Some(mut elements) => elements.nth(step.parse().ok()?),
+            None => value.member(step),
         })
-}
-
-fn member<'f>(mut object: Object<'f>, name: &str) -> Option<RawJson<'f>> {
-    object
-        .find(|(found, _)| *found == *name)
-        .map(|(_, value)| value)
 }
 
 impl Want<'_> {
@@ -72,12 +66,7 @@ impl Want<'_> {
             Self::Bool(value) => seen.as_bool() == Some(*value),
             Self::A(kind) => seen.kind() == *kind,
             Self::Including(name) => seen.as_array().is_some_and(|mut elements| {
-                elements.any(|element| {
-                    let inner = element
-                        .as_object()
-                        .and_then(|object| member(object, "name"));
-                    is_text(inner.unwrap_or(element), name)
-                })
+                elements.any(|element| is_text(element.member("name").unwrap_or(element), name))
             }),
             Self::Nothing => false,
         }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::io::{self, StdoutLock, Write};
 
-use mcp_core::json::{RawJson, Writer};
+use mcp_core::json::{Json, RawJson};
 
 use crate::diagram::{Arrow, Diagram, Side};
 
@@ -50,19 +50,18 @@ fn print(out: &mut StdoutLock<'_>, text: &str) -> io::Result<()> {
 }
 
 fn line(frame: RawJson<'_>, from: Side, at: Duration) -> String {
-    let mut line = Vec::new();
-    let mut json = Writer::new(&mut line);
-    json.begin_object();
-    json.key("t_us");
-    json.unsigned(at.as_micros().try_into().unwrap_or(u64::MAX));
-    json.key("dir");
-    json.string(match from {
-        Side::Client => "->",
-        Side::Server => "<-",
+    let json = Json::written(|json| {
+        json.begin_object();
+        json.key("t_us");
+        json.unsigned(at.as_micros().try_into().unwrap_or(u64::MAX));
+        json.key("dir");
+        json.string(match from {
+            Side::Client => "->",
+            Side::Server => "<-",
+        });
+        json.key("frame");
+        json.raw(frame);
+        json.end_object();
     });
-    json.key("frame");
-    json.raw(frame);
-    json.end_object();
-    line.push(b'\n');
-    String::from_utf8_lossy(&line).into_owned()
+    format!("{}\n", json.as_str())
 }

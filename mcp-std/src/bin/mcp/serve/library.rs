@@ -103,13 +103,13 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
         ))
 }
 
-async fn record(Record { id }: Record) -> Result<ResourceContents<'static>, ResourceError> {
+/// The text alone: with it goes the URI that was asked for, which `id` need not spell in the same way.
+async fn record(Record { id }: Record) -> Result<String, ResourceError> {
     if id == "missing" {
         return Err(ResourceError::NotFound);
     }
-    let uri = format!("test://template/{id}/data");
     let data = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
-    Ok(ResourceContents::text(uri, data.to_string()).of_type("application/json"))
+    Ok(data.to_string())
 }
 
 fn user(content: ContentBlock<'static>) -> PromptMessage<'static> {

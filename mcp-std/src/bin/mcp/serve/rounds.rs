@@ -97,13 +97,9 @@ fn filled(context: &Context, name: &str, field: &str) -> Result<Option<String>, 
     let Some(answer) = context.input_response::<ElicitResult<'_>>(name)? else {
         return Ok(None);
     };
-    let members = answer.content.as_ref().map(Json::raw);
-    let mut members = members
-        .and_then(|content| content.as_object())
-        .into_iter()
-        .flatten();
-    let value = members.find(|(member, _)| *member == *field);
-    Ok(value.and_then(|(_, value)| Some(value.as_string()?.decode().into_owned())))
+    let content = answer.content.as_ref();
+    let value = content.and_then(|content| content.raw().member(field)?.as_string());
+    Ok(value.map(|text| text.decode().into_owned()))
 }
 
 fn one(message: &str, schema: &'static str) -> ElicitRequestParams<'static> {

@@ -20,6 +20,7 @@ fn typed(schema: &str, required: bool, all: &[(&str, &str)]) {
     }
 }
 
+/// ELI-09.
 #[test]
 fn strings_have_lengths_and_formats() {
     typed(r#"{"type":"string"}"#, false, &[("", "-"), ("1", "\"1\"")]);

@@ -18,7 +18,7 @@ const SUFFIX: &str = "?=";
 /// (ENC-03). The empty value is an empty header, which has to be sent all the same (ENC-06).
 ///
 /// ```
-/// use mcp_core::binding::http::encode_value;
+/// use mcp_core::model::header::encode_value;
 ///
 /// assert_eq!(encode_value("us west 1"), "us west 1");
 /// assert_eq!(encode_value("line1\nline2"), "=?base64?bGluZTEKbGluZTI=?=");

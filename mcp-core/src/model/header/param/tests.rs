@@ -13,8 +13,8 @@ use super::{
     AnnotationFault, ArgumentFault, MAX_PARAM_HEADERS, ParamFault, ParamHeader, ParamKind,
     param_headers,
 };
-use crate::binding::http::ValueFault;
 use crate::json::{MAX_DEPTH, RawJson};
+use crate::model::header::ValueFault;
 
 fn raw(text: &str) -> RawJson<'_> {
     RawJson::parse_with_depth(text.as_bytes(), MAX_DEPTH).expect("the test's JSON is valid")

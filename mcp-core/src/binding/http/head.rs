@@ -1,0 +1,146 @@
+//! The head of a request, as far as MCP looks at it.
+
+use alloc::vec::Vec;
+
+use super::accept::Accept;
+
+/// Method, query and headers of one HTTP request. Names are compared without regard to case (HDR-10); the values are
+/// bytes, with the blanks around them removed, as HTTP libraries do.
+///
+/// ```
+/// use mcp_core::binding::http::Head;
+///
+/// let mut head = Head::new("POST", None);
+/// head.push("host", b"127.0.0.1:8000");
+/// head.push("content-type", b"application/json");
+/// head.push("accept", b"application/json, text/event-stream");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Head<'a> {
+    pub(super) method: &'a str,
+    pub(super) query: Option<&'a str>,
+    pub(super) lines: [Line<'a>; Known::COUNT],
+    pub(super) accept: Accept,
+    /// `Mcp-Param-…`, by what follows the prefix; few requests have any.
+    pub(super) params: Vec<(&'a str, &'a [u8])>,
+}
+
+/// The lines of one header.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Line<'a> {
+    #[default]
+    Absent,
+    One(&'a [u8]),
+    /// Several lines that say the same.
+    Same(&'a [u8]),
+    /// Several lines that do not.
+    Differ,
+}
+
+/// The headers that are looked at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Known {
+    Host,
+    Origin,
+    ContentType,
+    ProtocolVersion,
+    Method,
+    Name,
+    SessionId,
+    LastEventId,
+    RequestMethod,
+    RequestHeaders,
+}
+
+impl Known {
+    const COUNT: usize = 10;
+    const NAMES: [(&'static str, Self); Self::COUNT] = [
+        ("host", Self::Host),
+        ("origin", Self::Origin),
+        ("content-type", Self::ContentType),
+        ("mcp-protocol-version", Self::ProtocolVersion),
+        ("mcp-method", Self::Method),
+        ("mcp-name", Self::Name),
+        ("mcp-session-id", Self::SessionId),
+        ("last-event-id", Self::LastEventId),
+        ("access-control-request-method", Self::RequestMethod),
+        ("access-control-request-headers", Self::RequestHeaders),
+    ];
+}
+
+const PARAM: &str = "mcp-param-";
+
+impl<'a> Head<'a> {
+    /// A request without headers; `method` is in capitals, `query` what follows the `?` of the target.
+    #[must_use]
+    pub const fn new(method: &'a str, query: Option<&'a str>) -> Self {
+        Self {
+            method,
+            query,
+            lines: [Line::Absent; Known::COUNT],
+            accept: Accept::new(),
+            params: Vec::new(),
+        }
+    }
+
+    /// Adds a header line. Those that MCP does not look at are passed over.
+    pub fn push(&mut self, name: &'a str, value: &'a [u8]) {
+        let known = Known::NAMES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        if let Some((_, known)) = known {
+            let line = &mut self.lines[*known as usize];
+            *line = match *line {
+                Line::Absent => Line::One(value),
+                Line::One(before) | Line::Same(before) if before == value => Line::Same(value),
+                Line::One(_) | Line::Same(_) | Line::Differ => Line::Differ,
+            };
+        } else if name.eq_ignore_ascii_case("accept") {
+            self.accept.line(value);
+        } else if let Some((prefix, rest)) = name.split_at_checked(PARAM.len())
+            && prefix.eq_ignore_ascii_case(PARAM)
+        {
+            self.params.push((rest, value));
+        }
+    }
+
+    pub(super) const fn line(&self, known: Known) -> Line<'a> {
+        self.lines[known as usize]
+    }
+
+    /// The lines of `Mcp-Param-name`.
+    pub(super) fn param(&self, name: &str) -> Line<'a> {
+        let lines = self.params.iter();
+        let mut values = lines.filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        let Some((_, first)) = values.next() else {
+            return Line::Absent;
+        };
+        match values.all(|(_, value)| value == first) {
+            true => Line::One(first),
+            false => Line::Differ,
+        }
+    }
+
+    /// The value of a parameter of the query, as it stands there.
+    pub(super) fn query(&self, name: &str) -> Option<&'a str> {
+        let pairs = self.query?.split('&');
+        pairs
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| value)
+    }
+}
+
+impl<'a> Line<'a> {
+    /// The one value that all lines have.
+    pub(super) const fn value(self) -> Option<&'a [u8]> {
+        match self {
+            Self::One(value) | Self::Same(value) => Some(value),
+            Self::Absent | Self::Differ => None,
+        }
+    }
+
+    pub(super) const fn is_absent(self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}

@@ -1,0 +1,118 @@
+//! What a POST belongs to: both eras are served at one URL (DET-12).
+
+use super::Refusal;
+use super::head::{Head, Known, Line};
+use crate::engine::server::Message;
+use crate::model::{Era, Method, ProtocolVersion};
+
+/// What the message of a POST belongs to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Route<'a> {
+    /// It stands for itself: its headers are to be [checked](super::check_mirrors), and a
+    /// [stateless](crate::engine::server::ServerEngine::stateless) engine takes it.
+    Stateless,
+    /// It opens a session.
+    Initialize,
+    /// It belongs to the session of this id.
+    Session(&'a str),
+    /// It belongs to the session of this id, which is one of 2024-11-05: what is to be answered goes into its stream.
+    OldSession(&'a str),
+}
+
+/// The query parameter that names a session of 2024-11-05.
+pub const SESSION_PARAMETER: &str = "sessionId";
+
+impl<'a> Head<'a> {
+    /// What the message of a POST belongs to.
+    ///
+    /// A message whose `_meta` has a modern key, or whose version header names a modern version, is modern whatever else
+    /// it carries (HDR-11). Every other belongs to the session that it names, or is `initialize`.
+    ///
+    /// # Errors
+    ///
+    /// It names a session in a way that none has (HS-08), or a version that is none (LH-31), or no session (LH-24).
+    pub fn route(&self, message: &Message<'_>) -> Result<Route<'a>, Refusal> {
+        let version = self.line(Known::ProtocolVersion);
+        let named = version.value().and_then(|it| core::str::from_utf8(it).ok());
+        let named = named.and_then(ProtocolVersion::parse);
+        let method = message.method().map(|it| Method::parse(it));
+        let modern = message.params().meta.is_modern()
+            || named.is_some_and(|version| version.era() == Era::Modern);
+        if modern {
+            return Ok(Route::Stateless);
+        }
+        if let Some(id) = self.session_id()? {
+            if named.is_none() && !version.is_absent() {
+                return Err(Refusal::new(
+                    400,
+                    "`MCP-Protocol-Version` is not a known one",
+                ));
+            }
+            return Ok(Route::Session(id));
+        }
+        if let Some(id) = self.query(SESSION_PARAMETER) {
+            return check_id(id).map(Route::OldSession);
+        }
+        match method {
+            Some(Some(Method::Initialize)) if message.is_request() => Ok(Route::Initialize),
+            Some(Some(Method::Discover | Method::SubscriptionsListen)) => Ok(Route::Stateless),
+            // What is wrong with it is told by an engine. A batch needs a session.
+            None if message.envelope().is_err() => Ok(Route::Stateless),
+            Some(_) | None if named.is_none() && !version.is_absent() => Ok(Route::Stateless),
+            Some(_) | None => Err(Refusal::new(
+                400,
+                "`Mcp-Session-Id` is missing: begin with `initialize`, or send modern requests with their `_meta`",
+            )),
+        }
+    }
+
+    /// `Mcp-Session-Id`, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be the id of a session (HS-08).
+    pub fn session_id(&self) -> Result<Option<&'a str>, Refusal> {
+        match self.line(Known::SessionId) {
+            Line::Absent => Ok(None),
+            Line::One(id) | Line::Same(id) => {
+                let id = core::str::from_utf8(id).unwrap_or_default();
+                check_id(id).map(Some)
+            }
+            Line::Differ => check_id("").map(Some),
+        }
+    }
+
+    /// `Last-Event-ID`: the last event of a stream that was interrupted (LH-15).
+    #[must_use]
+    pub fn last_event_id(&self) -> Option<&'a str> {
+        core::str::from_utf8(self.line(Known::LastEventId).value()?).ok()
+    }
+
+    /// What a page's script wants to send, of a request that asks beforehand: a list of header names, if it is one.
+    #[must_use]
+    pub fn requested_headers(&self) -> Option<&'a str> {
+        let names = core::str::from_utf8(self.line(Known::RequestHeaders).value()?).ok()?;
+        let plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b',' | b' ');
+        (names.len() <= 1024 && names.bytes().all(plain)).then_some(names)
+    }
+
+    /// Whether a browser asks beforehand what it may send.
+    #[must_use]
+    pub const fn is_preflight(&self) -> bool {
+        !self.line(Known::RequestMethod).is_absent() && !self.line(Known::Origin).is_absent()
+    }
+}
+
+/// HS-08, LH-22: what can be the id of a session.
+fn check_id(id: &str) -> Result<&str, Refusal> {
+    let visible = id.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
+    match visible && !id.is_empty() && id.len() <= 128 {
+        true => Ok(id),
+        false => Err(Refusal::new(
+            400,
+            "`Mcp-Session-Id` is not the id of a session",
+        )),
+    }
+}

@@ -1,0 +1,424 @@
+//! The streams of one session: which of them a message belongs to, and what is kept of them.
+//!
+//! ```text
+//!  about a request --> the reply of the POST it came with      \
+//!  about nothing   --> the oldest GET stream, and no other      > an event each, kept in the stream's log
+//!  2024-11-05      --> the one stream there is                 /
+//! ```
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Accepts;
+use super::reply::{Log, Output, Reply};
+use crate::engine::CallKey;
+use crate::model::ProtocolVersion;
+
+/// Bounds of the streams of one session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct StreamLimits {
+    /// How many responses may be open at once. Default: 64.
+    pub max_open: usize,
+    /// How many bytes of events are kept for clients that come back, in all streams together. Of more, the oldest are
+    /// forgotten. Default: 1 MiB.
+    pub max_kept: usize,
+    /// How many bytes may wait for the reader of one stream. A slower one is disconnected; what it has missed is kept as
+    /// long as there is room for it. Default: 1 MiB, and the last message.
+    pub max_buffered: usize,
+}
+
+impl Default for StreamLimits {
+    fn default() -> Self {
+        Self {
+            max_open: 64,
+            max_kept: 1024 * 1024,
+            max_buffered: 1024 * 1024,
+        }
+    }
+}
+
+/// Names a stream for as long as it is there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StreamId {
+    index: u32,
+    number: u32,
+}
+
+impl StreamId {
+    /// The place in the table, good for an index into one of the caller's: used again when the stream is gone.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// The streams of one legacy session. Events have ids that are unique in it and name their stream (LH-16).
+#[derive(Debug)]
+pub struct Streams {
+    limits: StreamLimits,
+    slots: Vec<Option<Slot>>,
+    /// By the place of a call: the stream its answer goes to.
+    calls: Vec<Option<(CallKey, StreamId)>>,
+    next: u32,
+    /// The stream of the message that is being taken.
+    sender: Option<StreamId>,
+    /// Those that have something new for their readers.
+    changed: Vec<StreamId>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    number: u32,
+    kind: Kind,
+    reply: Reply,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    /// With so many requests that are not answered.
+    Post(usize),
+    Get,
+    /// The one stream of a session of 2024-11-05.
+    Only,
+}
+
+impl Streams {
+    /// No streams yet.
+    #[must_use]
+    pub const fn new(limits: StreamLimits) -> Self {
+        Self {
+            limits,
+            slots: Vec::new(),
+            calls: Vec::new(),
+            next: 0,
+            sender: None,
+            changed: Vec::new(),
+        }
+    }
+
+    /// How many responses are open.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        let slots = self.slots.iter().flatten();
+        slots.filter(|slot| !slot.reply.is_detached()).count()
+    }
+
+    /// Whether one more response may be opened.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.open() < self.limits.max_open
+    }
+
+    /// Opens the reply to a POST. Until [`taken`](Self::taken) it is where answers go that need no call.
+    pub fn post(&mut self, accepts: Accepts, version: Option<ProtocolVersion>) -> StreamId {
+        let log = Log::new(self.next, version.is_some_and(primes));
+        let reply = Reply::new(accepts).logged(Some(log), self.limits.max_buffered);
+        let id = self.insert(Kind::Post(0), reply);
+        self.sender = Some(id);
+        id
+    }
+
+    /// The message of the last [`post`](Self::post) has been taken: if no call of it is open, its reply is complete.
+    pub fn taken(&mut self) {
+        if let Some(id) = self.sender.take() {
+            self.settle(id);
+        }
+    }
+
+    /// Opens a stream for what is about no request (LH-18).
+    pub fn get(&mut self, version: ProtocolVersion) -> StreamId {
+        let log = Log::new(self.next, primes(version));
+        let reply = Reply::events(None, Some(log), self.limits.max_buffered);
+        self.insert(Kind::Get, reply)
+    }
+
+    /// Opens the stream of a session of 2024-11-05, which begins with where to POST to (SSE-02): a reference relative to
+    /// the URL of the stream, so that it holds behind any proxy.
+    pub fn only(&mut self, endpoint: &str) -> StreamId {
+        let mut reply = Reply::events(Some("message"), None, self.limits.max_buffered);
+        reply.announce("endpoint", endpoint);
+        self.insert(Kind::Only, reply)
+    }
+
+    /// Takes up the stream that the event of this id was of (LH-15). `None`: nothing is known of it.
+    pub fn resume(&mut self, last_event_id: &str) -> Option<StreamId> {
+        let (stream, event) = last_event_id.split_once('-')?;
+        let stream: u32 = stream.parse().ok()?;
+        let event: u64 = event.parse().ok()?;
+        let at = self.slots.iter().position(|slot| {
+            let reply = slot.as_ref().map(|slot| &slot.reply);
+            reply.is_some_and(|it| it.log_stream() == Some(stream) && it.knows(event))
+        })?;
+        let slot = self.slots[at].as_mut()?;
+        // A reader that is still there has lost it: each message goes to one stream only (LH-21). Under a new number, so
+        // that the old one reads no further.
+        slot.number = self.next;
+        self.next += 1;
+        slot.reply.resume(event);
+        let id = StreamId {
+            index: at as u32,
+            number: slot.number,
+        };
+        for (_, stream) in self.calls.iter_mut().flatten() {
+            if stream.index == id.index {
+                *stream = id;
+            }
+        }
+        self.changed.push(id);
+        Some(id)
+    }
+
+    /// The message that is being taken began this call.
+    pub fn began(&mut self, key: CallKey) {
+        let Some(id) = self.sender else { return };
+        let Some(slot) = self.slot(id) else { return };
+        if let Kind::Post(calls) = &mut slot.kind {
+            *calls += 1;
+        }
+        if self.calls.len() <= key.index() {
+            self.calls.resize(key.index() + 1, None);
+        }
+        self.calls[key.index()] = Some((key, id));
+    }
+
+    /// The call was answered or given up.
+    pub fn ended(&mut self, key: CallKey) {
+        let call = self.calls.get_mut(key.index());
+        let Some((_, id)) = call.and_then(|call| call.take_if(|(known, _)| *known == key)) else {
+            return;
+        };
+        if let Some(slot) = self.slot(id)
+            && let Kind::Post(calls) = &mut slot.kind
+        {
+            *calls -= 1;
+        }
+        if self.sender != Some(id) {
+            self.settle(id);
+        }
+    }
+
+    /// Where answers go to what is being taken. `None`: nobody is there to be answered.
+    pub fn sender(&mut self) -> Option<&mut Reply> {
+        let id = self.sender.or_else(|| self.the_only())?;
+        self.reply(id)
+    }
+
+    /// Where the answer of a call goes. `None`: its client has left, and cannot ask again.
+    pub fn answer(&mut self, key: CallKey) -> Option<&mut Reply> {
+        let id = self.of(key).or_else(|| self.the_only())?;
+        self.reply(id)
+    }
+
+    /// Where messages about a call go: with its answer, or if they cannot, where those about nothing go.
+    pub fn about(&mut self, key: CallKey) -> Option<&mut Reply> {
+        let id = self.of(key);
+        let id = id.filter(|&id| {
+            self.slot(id)
+                .is_some_and(|slot| slot.reply.takes_messages())
+        });
+        match id {
+            Some(id) => {
+                let reply = self.reply(id)?;
+                reply.begin_stream();
+                Some(reply)
+            }
+            None => self.unrelated(),
+        }
+    }
+
+    /// Where messages about no request go: to one stream only (LH-20, LH-21). `None`: there is none.
+    pub fn unrelated(&mut self) -> Option<&mut Reply> {
+        let id = self.listening()?;
+        self.reply(id)
+    }
+
+    /// Whether there is a stream for messages about no request.
+    #[must_use]
+    pub fn is_listened_to(&self) -> bool {
+        self.listening().is_some()
+    }
+
+    /// Lets the client of a call go, and ask again after `retry`. Whether it can: its revision knows this (LH-12).
+    pub fn disconnect(&mut self, key: CallKey, retry: Duration) -> bool {
+        let id = self.of(key);
+        let reply = id.and_then(|id| self.reply(id));
+        reply.is_some_and(|reply| reply.disconnect(retry))
+    }
+
+    /// The stream of this id.
+    pub fn reply(&mut self, id: StreamId) -> Option<&mut Reply> {
+        self.changed.push(id);
+        self.slot(id).map(|slot| &mut slot.reply)
+    }
+
+    /// A stream that has something new to be [taken](Self::take); each is named at least once.
+    pub fn next_changed(&mut self) -> Option<StreamId> {
+        self.changed.pop()
+    }
+
+    /// Takes what is ready of a stream. One that was taken up by somebody else has ended.
+    pub fn take(&mut self, id: StreamId) -> Output {
+        let Some(slot) = self.slot(id) else {
+            return Output::End;
+        };
+        let output = slot.reply.take();
+        match output {
+            // All is said, and nobody can ask for it again.
+            Output::Json { .. } | Output::Accepted => self.slots[id.index()] = None,
+            Output::End => self.leave(id),
+            Output::Undecided | Output::Events(_) => {}
+        }
+        output
+    }
+
+    /// The reader of a stream has left. That is not a cancellation (LH-17): what comes is kept.
+    pub fn leave(&mut self, id: StreamId) {
+        let Some(slot) = self.slot(id) else { return };
+        slot.reply.detach();
+        let useless = match slot.kind {
+            Kind::Post(calls) => calls == 0 && slot.reply.log_size() == 0,
+            Kind::Get => slot.reply.log_size() == 0,
+            Kind::Only => true,
+        };
+        if useless {
+            self.slots[id.index()] = None;
+        }
+        self.trim();
+    }
+
+    /// Ends all streams, as the session has ended.
+    pub fn end(&mut self) {
+        for (index, slot) in (0..).zip(&mut self.slots) {
+            let Some(slot) = slot else { continue };
+            slot.reply.end();
+            let number = slot.number;
+            self.changed.push(StreamId { index, number });
+        }
+    }
+
+    /// Ends the streams of what is about no request: the server shuts down, and nothing will come.
+    pub fn end_listening(&mut self) {
+        for (index, slot) in (0..).zip(&mut self.slots) {
+            let Some(slot) = slot else { continue };
+            if matches!(slot.kind, Kind::Get | Kind::Only) && !slot.reply.is_ended() {
+                slot.reply.end();
+                let number = slot.number;
+                self.changed.push(StreamId { index, number });
+            }
+        }
+    }
+
+    /// Forgets events, and streams, until no more is kept than may be. To be called when something was written.
+    pub fn trim(&mut self) {
+        let kept = |slots: &[Option<Slot>]| -> usize {
+            let slots = slots.iter().flatten();
+            slots.map(|slot| slot.reply.log_size()).sum()
+        };
+        while kept(&self.slots) > self.limits.max_kept || self.left() > self.limits.max_open {
+            let over = |slot: &Slot| slot.reply.is_detached() && slot.reply.is_ended();
+            let has_log = |slot: &Slot| over(slot) || slot.reply.log_size() > 0;
+            let slots = (0..).zip(&self.slots);
+            let oldest = slots
+                .filter_map(|(at, slot)| Some((at, slot.as_ref()?)))
+                .filter(|(_, slot)| has_log(slot))
+                .min_by_key(|(_, slot)| (!over(slot), slot.number))
+                .map(|(at, _): (usize, _)| at);
+            let Some(at) = oldest else { return };
+            let Some(slot) = &mut self.slots[at] else {
+                return;
+            };
+            if over(slot) {
+                self.slots[at] = None;
+            } else {
+                slot.reply.forget_oldest();
+            }
+        }
+    }
+
+    /// How many streams are over, kept only to be read again.
+    fn left(&self) -> usize {
+        let slots = self.slots.iter().flatten();
+        slots
+            .filter(|slot| slot.reply.is_detached() && slot.reply.is_ended())
+            .count()
+    }
+
+    fn listening(&self) -> Option<StreamId> {
+        let slots = (0..).zip(&self.slots);
+        slots
+            .filter_map(|(index, slot)| {
+                let slot = slot.as_ref()?;
+                let listens = matches!(slot.kind, Kind::Get | Kind::Only);
+                let number = slot.number;
+                let open = !slot.reply.is_detached() && !slot.reply.is_ended();
+                (listens && open).then_some(StreamId { index, number })
+            })
+            .min_by_key(|id| id.number)
+    }
+
+    fn the_only(&self) -> Option<StreamId> {
+        let slots = (0..).zip(&self.slots);
+        slots
+            .filter_map(|(index, slot)| Some((index, slot.as_ref()?)))
+            .find(|(_, slot)| slot.kind == Kind::Only)
+            .map(|(index, slot)| StreamId {
+                index,
+                number: slot.number,
+            })
+    }
+
+    fn of(&self, key: CallKey) -> Option<StreamId> {
+        let (known, id) = (*self.calls.get(key.index())?)?;
+        (known == key).then_some(id)
+    }
+
+    fn slot(&mut self, id: StreamId) -> Option<&mut Slot> {
+        let slot = self.slots.get_mut(id.index())?.as_mut()?;
+        (slot.number == id.number).then_some(slot)
+    }
+
+    fn insert(&mut self, kind: Kind, reply: Reply) -> StreamId {
+        let number = self.next;
+        self.next += 1;
+        let slot = Some(Slot {
+            number,
+            kind,
+            reply,
+        });
+        let index = match self.slots.iter().position(Option::is_none) {
+            Some(index) => {
+                self.slots[index] = slot;
+                index
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() - 1
+            }
+        };
+        let id = StreamId {
+            index: index as u32,
+            number,
+        };
+        self.changed.push(id);
+        id
+    }
+
+    /// A POST with nothing left to be answered is answered.
+    fn settle(&mut self, id: StreamId) {
+        let Some(slot) = self.slot(id) else { return };
+        if slot.kind == Kind::Post(0) {
+            slot.reply.end();
+            let over = slot.reply.is_detached() && slot.reply.log_size() == 0;
+            if over {
+                self.slots[id.index()] = None;
+            }
+            self.changed.push(id);
+        }
+    }
+}
+
+/// LH-10: older revisions may take an event without data for a message.
+fn primes(version: ProtocolVersion) -> bool {
+    version == ProtocolVersion::V2025_11_25
+}

@@ -1,0 +1,157 @@
+//! The socket as hyper sees it.
+
+use std::io::{self, ErrorKind, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+
+use super::socket::{CHUNK, Socket};
+use super::turn::{BLOCKED, BODY, BUSY, LINGERING, RECEIVED, Turn, WRITTEN};
+
+/// How many reads throw away what a client still sends before others have their turn.
+const DRAINED: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct Io {
+    socket: Socket,
+    turn: Arc<Turn>,
+    /// The last read has left nothing: the next one has to wait, and a system call to learn that is saved.
+    empty: bool,
+    /// The client has closed its half, or the socket is broken.
+    ended: bool,
+    /// Our half is closed.
+    closed: bool,
+}
+
+impl Io {
+    pub(super) fn new(socket: Socket, turn: Arc<Turn>) -> Self {
+        Self {
+            socket,
+            turn,
+            empty: false,
+            ended: false,
+            closed: false,
+        }
+    }
+
+    /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.
+    fn poll_bytes(
+        &mut self,
+        cx: &mut Context<'_>,
+        most: usize,
+        mut sink: impl FnMut(&[u8]),
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            if self.empty {
+                ready!(self.socket.poll_readable(cx))?;
+                self.empty = false;
+            }
+            match self.socket.read(most, &mut sink) {
+                Ok(read) => {
+                    self.ended = read == 0;
+                    self.empty = read < most.min(CHUNK) && !self.ended;
+                    return Poll::Ready(Ok(read));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.empty = true,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    return Poll::Ready(Err(error));
+                }
+            }
+        }
+    }
+
+    fn poll_write_all_of(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            match self.socket.write(bytes) {
+                Ok(written) => {
+                    self.turn.change(WRITTEN, BLOCKED);
+                    return Poll::Ready(Ok(written));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.turn.set(BLOCKED);
+                    ready!(self.socket.poll_writable(cx))?;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    return Poll::Ready(Err(error));
+                }
+            }
+        }
+    }
+}
+
+impl Read for Io {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut cursor: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        // Copied, since writing there directly takes unsafe code or zeroes the whole buffer, most of which an idle
+        // connection otherwise never touches and hence never occupies.
+        let most = cursor.remaining();
+        let read = ready!(self.poll_bytes(cx, most, |bytes| cursor.put_slice(bytes)))?;
+        if read > 0 && !self.turn.is(BUSY) {
+            self.turn.set(RECEIVED);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Write for Io {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_all_of(cx, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_all_of(cx, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Closes our half, and then waits for the client's if it may still be sending: a socket that is closed with bytes
+    /// unread is reset, and the client then cannot read what it was told last.
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.closed {
+            self.closed = true;
+            // Already closed by the client, at worst.
+            if self.socket.shutdown().is_err() {
+                self.ended = true;
+            }
+        }
+        if self.ended || !self.turn.is(LINGERING | BODY | RECEIVED) {
+            return Poll::Ready(Ok(()));
+        }
+        self.turn.set(LINGERING);
+        for _ in 0..DRAINED {
+            match ready!(self.poll_bytes(cx, CHUNK, |_thrown_away| {})) {
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return Poll::Ready(Ok(())),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}

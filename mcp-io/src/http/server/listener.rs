@@ -1,0 +1,191 @@
+//! Where a server listens.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+#[cfg(unix)]
+use std::os::unix::net::UnixListener;
+#[cfg(unix)]
+use std::path::Path;
+
+use async_io::Async;
+
+use super::Error;
+use super::socket::Socket;
+
+/// How many connections may wait to be accepted. The system has its own limit, often a lower one.
+#[cfg(unix)]
+const BACKLOG: i32 = 4096;
+
+/// A socket that connections come from.
+pub struct Listener(Kind);
+
+enum Kind {
+    Tcp {
+        socket: Async<TcpListener>,
+        address: SocketAddr,
+    },
+    #[cfg(unix)]
+    Unix {
+        socket: Async<UnixListener>,
+        /// Dropped after the socket.
+        _file: Option<file::SocketFile>,
+    },
+}
+
+impl Listener {
+    /// Listens at the first of these addresses that can be listened at. Port 0 is one the system chooses, which
+    /// [`local_addr`](Self::local_addr) tells. A port whose last server has just ended can be listened at again.
+    ///
+    /// Names are resolved before this returns, which may take a while.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Listen`]: none can be listened at.
+    pub fn bind(addresses: impl ToSocketAddrs) -> Result<Self, Error> {
+        TcpListener::bind(addresses)
+            .map_err(Error::Listen)
+            .and_then(Self::from_tcp)
+    }
+
+    /// Takes over a socket that listens already, from a supervisor for example.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Listen`]: it does not listen, or cannot be used without blocking.
+    pub fn from_tcp(listener: TcpListener) -> Result<Self, Error> {
+        let address = listener.local_addr().map_err(Error::Listen)?;
+        #[cfg(unix)]
+        deepen(&listener)?;
+        let socket = Async::new(listener).map_err(Error::Listen)?;
+        Ok(Self(Kind::Tcp { socket, address }))
+    }
+
+    /// Listens at a Unix domain socket. The file is removed when the listener is dropped, unless somebody has replaced
+    /// it. One that another server has left behind, and nobody listens at any more, is replaced. Who may connect is up to
+    /// the permissions of the directory and the process's umask.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Listen`]: it cannot be listened at; another server does, for example.
+    #[cfg(unix)]
+    pub fn bind_unix(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let (listener, file) = file::bind(path.as_ref()).map_err(Error::Listen)?;
+        Self::unix(listener, Some(file))
+    }
+
+    /// Takes over a Unix domain socket that listens already. Its file is left when the listener is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Listen`]: it does not listen, or cannot be used without blocking.
+    #[cfg(unix)]
+    pub fn from_unix(listener: UnixListener) -> Result<Self, Error> {
+        Self::unix(listener, None)
+    }
+
+    #[cfg(unix)]
+    fn unix(listener: UnixListener, file: Option<file::SocketFile>) -> Result<Self, Error> {
+        deepen(&listener)?;
+        let socket = Async::new(listener).map_err(Error::Listen)?;
+        Ok(Self(Kind::Unix {
+            socket,
+            _file: file,
+        }))
+    }
+
+    /// The address, with the port the system has chosen. `None`: a Unix domain socket.
+    #[must_use]
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        match &self.0 {
+            Kind::Tcp { address, .. } => Some(*address),
+            #[cfg(unix)]
+            Kind::Unix { .. } => None,
+        }
+    }
+
+    pub(super) async fn accept(&self) -> io::Result<Socket> {
+        match &self.0 {
+            Kind::Tcp { socket, .. } => {
+                let (stream, _from) = socket.accept().await?;
+                // Each write is a whole message, that must not wait for the one before to be acknowledged.
+                // A failure costs time only.
+                let _ = stream.get_ref().set_nodelay(true);
+                Ok(Socket::Tcp(stream))
+            }
+            #[cfg(unix)]
+            Kind::Unix { socket, .. } => Ok(Socket::Unix(socket.accept().await?.0)),
+        }
+    }
+}
+
+/// The standard library's backlog is short for a burst of connections.
+#[cfg(unix)]
+fn deepen(listener: impl std::os::fd::AsFd) -> Result<(), Error> {
+    rustix::net::listen(listener, BACKLOG).map_err(|errno| Error::Listen(errno.into()))
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Tcp { address, .. } => f.debug_tuple("Listener").field(address).finish(),
+            #[cfg(unix)]
+            Kind::Unix { socket, .. } => f
+                .debug_tuple("Listener")
+                .field(&socket.get_ref().local_addr())
+                .finish(),
+        }
+    }
+}
+
+#[cfg(unix)]
+mod file {
+    use std::fs::{self, Metadata};
+    use std::io::{self, ErrorKind};
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::path::{Path, PathBuf};
+
+    /// The file of a listener, removed with it.
+    pub(super) struct SocketFile {
+        path: PathBuf,
+        /// Device and number, to tell it from one that has replaced it.
+        identity: (u64, u64),
+    }
+
+    pub(super) fn bind(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
+        let listener = match UnixListener::bind(path) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && is_abandoned(path) => {
+                fs::remove_file(path)?;
+                UnixListener::bind(path)?
+            }
+            bound => bound?,
+        };
+        let file = SocketFile {
+            path: path.to_owned(),
+            identity: identity(&fs::symlink_metadata(path)?),
+        };
+        Ok((listener, file))
+    }
+
+    /// Whether this is a socket nobody listens at.
+    fn is_abandoned(path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
+            && UnixStream::connect(path)
+                .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    }
+
+    fn identity(file: &Metadata) -> (u64, u64) {
+        (file.dev(), file.ino())
+    }
+
+    impl Drop for SocketFile {
+        fn drop(&mut self) {
+            if fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.identity)
+            {
+                // Nobody is there to be told that it stays.
+                let _ = fs::remove_file(&self.path);
+            }
+        }
+    }
+}

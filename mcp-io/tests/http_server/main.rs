@@ -1,0 +1,9 @@
+//! A server on real sockets: what is bounded is, what ends does so in order.
+
+mod bodies;
+mod bounds;
+mod client;
+mod exchanges;
+mod service;
+mod shutdown;
+mod streams;

@@ -1,0 +1,282 @@
+//! A service with a path for each thing that can be wrong, and a server for it on a thread of its own.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use async_io::Timer;
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use mcp_io::http::server::{Error, Listener, Options, ShuttingDown, collect, serve, serve_local};
+
+use crate::client::Client;
+
+/// What `/echo` takes.
+pub(crate) const LIMIT: usize = 1000;
+
+/// The size of the frames of `/big`, which has 1,000 of them.
+const FRAME: usize = 64 << 10;
+
+/// What a service has done.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Event {
+    Called(String),
+    /// A body that was not at its end.
+    Dropped,
+    /// How many bytes of `/big` were asked for.
+    Asked(usize),
+}
+
+#[derive(Clone)]
+pub(crate) struct Service {
+    events: mpsc::Sender<Event>,
+    token: ShuttingDown,
+}
+
+impl Service {
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<Answer>, Infallible> {
+        let path = request.uri().path().to_owned();
+        let _ = self.events.send(Event::Called(path.clone()));
+        let answer = match path.as_str() {
+            "/hello" => Answer::from("hello"),
+            "/echo" => {
+                match collect(request.into_body(), LIMIT, Duration::from_millis(300)).await {
+                    Ok(body) => Answer::Whole(Some(body)),
+                    Err(error) => {
+                        let mut response = Response::new(Answer::from("refused"));
+                        *response.status_mut() = error.status();
+                        return Ok(response);
+                    }
+                }
+            }
+            "/slow" => {
+                Timer::after(Duration::from_millis(300)).await;
+                Answer::from("slow")
+            }
+            "/stream" => Answer::Stream(Stream::new(self.events, None)),
+            "/polite" => {
+                let token = self.token;
+                Answer::Stream(Stream::new(
+                    self.events,
+                    Some(Box::pin(async move { token.begun().await })),
+                ))
+            }
+            "/big" => Answer::Big {
+                asked: 0,
+                events: self.events,
+            },
+            "/panic" => panic!("as asked"),
+            _ => {
+                let mut response = Response::new(Answer::from("nothing"));
+                *response.status_mut() = StatusCode::NOT_FOUND;
+                return Ok(response);
+            }
+        };
+        Ok(Response::new(answer))
+    }
+}
+
+impl tower_service::Service<Request<Incoming>> for Service {
+    type Response = Response<Answer>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        Box::pin(self.clone().answer(request))
+    }
+}
+
+pub(crate) enum Answer {
+    Whole(Option<Bytes>),
+    Stream(Stream),
+    Big {
+        asked: usize,
+        events: mpsc::Sender<Event>,
+    },
+}
+
+impl From<&'static str> for Answer {
+    fn from(text: &'static str) -> Self {
+        Self::Whole(Some(Bytes::from_static(text.as_bytes())))
+    }
+}
+
+/// Says "first", and then "last" when the future resolves.
+pub(crate) struct Stream {
+    first: bool,
+    end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    ended: bool,
+    events: mpsc::Sender<Event>,
+}
+
+impl Stream {
+    fn new(
+        events: mpsc::Sender<Event>,
+        end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    ) -> Self {
+        Self {
+            first: true,
+            end,
+            ended: false,
+            events,
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if !self.ended {
+            let _ = self.events.send(Event::Dropped);
+        }
+    }
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let data = match &mut *self {
+            Self::Whole(bytes) => bytes.take(),
+            Self::Stream(stream) if stream.first => {
+                stream.first = false;
+                Some(Bytes::from_static(b"first"))
+            }
+            Self::Stream(stream) => match &mut stream.end {
+                None if stream.ended => None,
+                None => return Poll::Pending,
+                Some(end) => {
+                    if end.as_mut().poll(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    stream.end = None;
+                    stream.ended = true;
+                    Some(Bytes::from_static(b"last"))
+                }
+            },
+            Self::Big { asked, .. } if *asked == 1000 * FRAME => None,
+            Self::Big { asked, .. } => {
+                *asked += FRAME;
+                Some(Bytes::from(vec![b'x'; FRAME]))
+            }
+        };
+        Poll::Ready(data.map(|data| Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            Self::Stream(_) | Self::Big { .. } => SizeHint::default(),
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Self::Big { asked, events } = self {
+            let _ = events.send(Event::Asked(*asked));
+        }
+    }
+}
+
+/// A server that runs.
+pub(crate) struct Server {
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) events: mpsc::Receiver<Event>,
+    pub(crate) token: ShuttingDown,
+    thread: JoinHandle<Result<(), Error>>,
+}
+
+impl Server {
+    /// On a port of the loopback interface.
+    pub(crate) fn start(change: impl FnOnce(&mut Options)) -> Self {
+        let listener = Listener::bind("127.0.0.1:0").expect("loopback can be listened at");
+        Self::on(listener, change)
+    }
+
+    pub(crate) fn on(listener: Listener, change: impl FnOnce(&mut Options)) -> Self {
+        let mut options = Options::default();
+        change(&mut options);
+        Self::run(listener, |listener, service, token| {
+            async_io::block_on(serve(listener, service, options, async move {
+                token.begun().await;
+            }))
+        })
+    }
+
+    /// By [`serve_local`].
+    pub(crate) fn local() -> Self {
+        let listener = Listener::bind("127.0.0.1:0").expect("loopback can be listened at");
+        Self::run(listener, |listener, service, token| {
+            async_io::block_on(serve_local(
+                listener,
+                service,
+                Options::default(),
+                async move { token.begun().await },
+            ))
+        })
+    }
+
+    fn run(
+        listener: Listener,
+        serve: impl FnOnce(Listener, Service, ShuttingDown) -> Result<(), Error> + Send + 'static,
+    ) -> Self {
+        let (sender, events) = mpsc::channel();
+        let token = ShuttingDown::new();
+        let service = Service {
+            events: sender,
+            token: token.clone(),
+        };
+        let address = listener.local_addr();
+        let shutdown = token.clone();
+        let thread = std::thread::spawn(move || serve(listener, service, shutdown));
+        Self {
+            address,
+            events,
+            token,
+            thread,
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Client<std::net::TcpStream> {
+        Client::connect(self.address.expect("listens at TCP"))
+    }
+
+    /// The next thing that happens within some seconds.
+    pub(crate) fn event(&self) -> Event {
+        self.events
+            .recv_timeout(Duration::from_secs(5))
+            .expect("something happens")
+    }
+
+    /// Shuts down and waits for the end.
+    pub(crate) fn stop(self) {
+        self.token.begin();
+        self.join();
+    }
+
+    pub(crate) fn join(self) {
+        self.thread
+            .join()
+            .expect("the server does not panic")
+            .expect("the server does not fail");
+    }
+}

@@ -1,0 +1,83 @@
+//! The bodies of responses.
+
+use core::convert::Infallible;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+
+use super::exchange::Exchange;
+use super::session::Reader;
+
+/// The body of a response: nothing, one JSON text, or a stream of events. Dropping a stream of the modern era before its
+/// end cancels what it is the answer to (HTTP-22).
+#[derive(Debug)]
+pub struct HttpBody {
+    /// What was ready when the response was begun.
+    first: Bytes,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Empty,
+    Exchange(Box<Exchange>),
+    Session(Reader, Duration),
+}
+
+impl HttpBody {
+    pub(super) const EMPTY: Self = Self {
+        first: Bytes::new(),
+        kind: Kind::Empty,
+    };
+
+    pub(super) fn whole(bytes: Vec<u8>) -> Self {
+        Self::stream(bytes, Kind::Empty)
+    }
+
+    pub(super) fn stream(first: Vec<u8>, kind: Kind) -> Self {
+        Self {
+            first: first.into(),
+            kind,
+        }
+    }
+}
+
+impl Body for HttpBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if !self.first.is_empty() {
+            let first = core::mem::take(&mut self.first);
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        let bytes = match &mut self.kind {
+            Kind::Empty => return Poll::Ready(None),
+            Kind::Exchange(exchange) => core::task::ready!(exchange.poll_events(cx)),
+            Kind::Session(reader, keep_alive) => {
+                core::task::ready!(reader.poll_events(cx, *keep_alive))
+            }
+        };
+        if bytes.is_none() {
+            self.kind = Kind::Empty;
+        }
+        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.first.is_empty() && matches!(self.kind, Kind::Empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Empty => SizeHint::with_exact(self.first.len() as u64),
+            Kind::Exchange(_) | Kind::Session(..) => SizeHint::default(),
+        }
+    }
+}

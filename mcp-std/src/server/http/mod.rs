@@ -1,0 +1,169 @@
+//! Servers over Streamable HTTP: all revisions at one URL.
+
+mod body;
+mod endpoint;
+mod exchange;
+mod service;
+mod session;
+
+use core::future::{Future, pending};
+use core::time::Duration;
+use std::net::ToSocketAddrs;
+use std::sync::Arc;
+
+use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
+use mcp_io::http::server::{Error, Listener, Options, serve};
+
+pub use body::HttpBody;
+pub use service::{HttpService, Principal};
+
+use endpoint::Endpoint;
+
+use super::Server;
+use crate::Spawner;
+
+/// A server about to be served over HTTP. Made by [`Server::http`].
+///
+/// ```no_run
+/// # use mcp_std::Server;
+/// use mcp_std::http::HttpRules;
+///
+/// # async fn run(server: Server) -> Result<(), Box<dyn std::error::Error>> {
+/// server
+///     .http()
+///     .rules(HttpRules::new().host("mcp.example.com"))
+///     .serve("0.0.0.0:8000")
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is served yet"]
+pub struct Http {
+    server: Server,
+    rules: HttpRules,
+    session_limits: SessionLimits,
+    stream_limits: StreamLimits,
+    keep_alive: Duration,
+    body_timeout: Duration,
+    spawner: Spawner,
+    options: Options,
+}
+
+impl Server {
+    /// Begins serving over HTTP.
+    ///
+    /// All revisions are served at one URL: modern requests each for itself, legacy clients in sessions, those of
+    /// 2024-11-05 with their own transport. The same server can be served on streams at the same time.
+    pub fn http(&self) -> Http {
+        Http {
+            server: self.clone(),
+            rules: HttpRules::new(),
+            session_limits: SessionLimits::default(),
+            stream_limits: StreamLimits::default(),
+            keep_alive: Duration::from_secs(15),
+            body_timeout: Duration::from_secs(30),
+            spawner: Spawner::default(),
+            options: Options::default(),
+        }
+    }
+
+    /// Serves over HTTP at an address such as `127.0.0.1:8000`, for ever, to clients on this machine:
+    /// [`http`](Self::http) has all that can be chosen. The URL may have any path.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened at.
+    pub async fn serve_http(&self, addresses: impl ToSocketAddrs) -> Result<(), Error> {
+        self.http().serve(addresses).await
+    }
+}
+
+impl Http {
+    /// Which hosts and origins are served. Default: those of this machine only.
+    pub fn rules(mut self, rules: HttpRules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// Bounds of legacy sessions.
+    pub const fn session_limits(mut self, limits: SessionLimits) -> Self {
+        self.session_limits = limits;
+        self
+    }
+
+    /// Bounds of the streams of each legacy session.
+    pub const fn stream_limits(mut self, limits: StreamLimits) -> Self {
+        self.stream_limits = limits;
+        self
+    }
+
+    /// How long a stream may be quiet before a comment is sent, and a response may be waited for before its head is.
+    /// Default: 15 seconds.
+    pub const fn keep_alive(mut self, after: Duration) -> Self {
+        self.keep_alive = after;
+        self
+    }
+
+    /// How long the body of a request may take to arrive. Default: 30 seconds.
+    pub const fn body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
+        self
+    }
+
+    /// Where the handlers of legacy sessions run, which go on though their client has gone away. Those of modern requests
+    /// run where the HTTP server runs.
+    pub fn spawner(mut self, spawner: Spawner) -> Self {
+        self.spawner = spawner;
+        self
+    }
+
+    /// Bounds of the HTTP server: threads, connections, times. [`service`](Self::service) has no use for them.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// As a service, to be mounted in an HTTP server of another kind.
+    #[must_use]
+    pub fn service(self) -> HttpService {
+        HttpService(Arc::new(Endpoint::new(
+            self.server,
+            self.rules,
+            self.session_limits,
+            self.stream_limits,
+            self.keep_alive,
+            self.body_timeout,
+            self.spawner,
+        )))
+    }
+
+    /// Serves at an address, for ever.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened at, or a thread could not be started.
+    pub async fn serve(self, addresses: impl ToSocketAddrs) -> Result<(), Error> {
+        self.serve_on(Listener::bind(addresses)?, pending()).await
+    }
+
+    /// Serves on a socket, until `shutdown` resolves and what was in flight then is answered.
+    ///
+    /// # Errors
+    ///
+    /// A thread could not be started.
+    pub async fn serve_on(
+        self,
+        listener: Listener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), Error> {
+        let options = self.options.clone();
+        let service = self.service();
+        let closing = service.clone();
+        let shutdown = async move {
+            shutdown.await;
+            closing.close();
+        };
+        serve(listener, service, options, shutdown).await
+    }
+}

@@ -1,0 +1,308 @@
+//! One HTTP request to one HTTP response.
+
+use core::convert::Infallible;
+use core::fmt;
+use core::future::poll_fn;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::error::Error as StdError;
+use std::sync::Arc;
+
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_TYPE,
+    HeaderName, HeaderValue, VARY,
+};
+use http::request::Parts;
+use http::{Request, Response, StatusCode};
+use http_body::Body;
+use mcp_core::binding::http::{Accepts, Head, Output, Refusal, Route, Verb};
+use mcp_core::engine::server::Message;
+use mcp_io::http::server::{BodyError, collect};
+
+use super::body::{HttpBody, Kind};
+use super::endpoint::Endpoint;
+use super::exchange::Exchange;
+use super::session::Reader;
+
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// Who sends a request, as something in front of this service has found out: put it into the request's
+/// [`extensions`](http::Request::extensions). Sessions, and states that travel with clients, belong to who began them; to
+/// others they do not exist.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Principal(Arc<str>);
+
+impl Principal {
+    /// Named by something that is unique and does not change, such as issuer and subject of a token.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+}
+
+/// A server as a [`tower_service::Service`], to be mounted wherever there are HTTP requests: with `route_service` of
+/// axum, for instance. All requests to one endpoint have to come to clones of one service. Made by
+/// [`Http::service`](super::Http::service).
+#[derive(Clone)]
+pub struct HttpService(pub(super) Arc<Endpoint>);
+
+impl HttpService {
+    /// The server shuts down: streams that would go on for ever end, and nothing else does.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+impl fmt::Debug for HttpService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpService")
+            .field("server", &self.0.server)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for HttpService
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    type Response = Response<HttpBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let endpoint = self.0.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            Ok(respond(&endpoint, &parts, body).await)
+        })
+    }
+}
+
+async fn respond<B>(endpoint: &Arc<Endpoint>, parts: &Parts, body: B) -> Response<HttpBody>
+where
+    B: Body,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    let head = head(parts);
+    let admission = endpoint.rules.admit(&head);
+    let principal = parts.extensions.get::<Principal>().map(|it| it.0.clone());
+    let served = match admission.verb {
+        Ok(Verb::Post(accepts)) => post(endpoint, &head, principal, accepts, body).await,
+        Ok(Verb::Get) => get(endpoint, &head, principal.as_deref()).await,
+        Ok(Verb::Open) => open(endpoint, principal).await,
+        Ok(Verb::Delete) => delete(endpoint, &head, principal.as_deref()),
+        Ok(Verb::Preflight) => Ok(preflight(endpoint, &head)),
+        Ok(_) => Err(Refusal::BROKEN),
+        Err(refusal) => Err(refusal),
+    };
+    let mut response = served.unwrap_or_else(|refusal| {
+        tracing::debug!(%refusal, "an HTTP request was refused");
+        refuse(refusal)
+    });
+    if let Some(origin) = admission.origin {
+        permit(&mut response, origin);
+    }
+    response
+}
+
+/// What MCP looks at of a request's head.
+fn head(parts: &Parts) -> Head<'_> {
+    let mut head = Head::new(parts.method.as_str(), parts.uri.query());
+    for (name, value) in &parts.headers {
+        head.push(name.as_str(), value.as_bytes());
+    }
+    // HTTP/2 has it elsewhere.
+    if !parts.headers.contains_key(http::header::HOST)
+        && let Some(authority) = parts.uri.authority()
+    {
+        head.push("host", authority.as_str().as_bytes());
+    }
+    head
+}
+
+async fn post<B>(
+    endpoint: &Arc<Endpoint>,
+    head: &Head<'_>,
+    principal: Option<Arc<str>>,
+    accepts: Accepts,
+    body: B,
+) -> Result<Response<HttpBody>, Refusal>
+where
+    B: Body,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    let limits = endpoint.server.limits();
+    let body = collect(body, limits.max_message, endpoint.body_timeout).await;
+    let body = body.map_err(|error| match error {
+        BodyError::TooLarge => Refusal::TOO_LARGE,
+        BodyError::TimedOut => Refusal::TOO_SLOW,
+        BodyError::Failed(_) | _ => Refusal::BROKEN,
+    })?;
+    let message = Message::read(&body, &limits);
+    match head.route(&message)? {
+        Route::Stateless => {
+            let exchange = Exchange::begin(endpoint, principal, head, accepts, &message);
+            Ok(exchange_response(exchange).await)
+        }
+        // Without sessions a legacy client is told what to do by the same engine that tells everybody else.
+        _ if !endpoint.rules.has_sessions() => {
+            let exchange = Exchange::begin(endpoint, principal, head, accepts, &message);
+            Ok(exchange_response(exchange).await)
+        }
+        Route::Initialize => {
+            let session = endpoint.new_session(principal.clone());
+            let reader = session.post(accepts, &message)?;
+            if !session.is_initialized() {
+                return Ok(session_response(endpoint, reader).await);
+            }
+            endpoint.open_session(&session, principal.as_deref())?;
+            let mut response = session_response(endpoint, reader).await;
+            if let Ok(id) = HeaderValue::from_str(&session.id) {
+                response.headers_mut().insert(SESSION_ID, id);
+            }
+            Ok(response)
+        }
+        Route::Session(id) => {
+            let session = endpoint.session(id, principal.as_deref())?;
+            let reader = session.post(accepts, &message)?;
+            Ok(session_response(endpoint, reader).await)
+        }
+        Route::OldSession(id) => {
+            let session = endpoint.session(id, principal.as_deref())?;
+            session.post_old(&message)?;
+            Ok(accepted())
+        }
+        _ => Err(Refusal::BROKEN),
+    }
+}
+
+async fn get(
+    endpoint: &Arc<Endpoint>,
+    head: &Head<'_>,
+    principal: Option<&str>,
+) -> Result<Response<HttpBody>, Refusal> {
+    let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
+    let session = endpoint.session(id, principal)?;
+    let reader = session.get(head.last_event_id())?;
+    Ok(session_response(endpoint, reader).await)
+}
+
+async fn open(
+    endpoint: &Arc<Endpoint>,
+    principal: Option<Arc<str>>,
+) -> Result<Response<HttpBody>, Refusal> {
+    let session = endpoint.new_session(principal.clone());
+    let reader = session.open(endpoint);
+    endpoint.open_session(&session, principal.as_deref())?;
+    Ok(session_response(endpoint, reader).await)
+}
+
+fn delete(
+    endpoint: &Endpoint,
+    head: &Head<'_>,
+    principal: Option<&str>,
+) -> Result<Response<HttpBody>, Refusal> {
+    let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
+    endpoint.close_session(id, principal)?;
+    Ok(empty(StatusCode::NO_CONTENT))
+}
+
+/// What a browser's page may send (the Fetch standard, "CORS protocol").
+fn preflight(endpoint: &Endpoint, head: &Head<'_>) -> Response<HttpBody> {
+    let mut response = empty(StatusCode::NO_CONTENT);
+    let methods = HeaderValue::from_static(endpoint.rules.allow());
+    let headers = response.headers_mut();
+    headers.insert(ALLOW, methods.clone());
+    if head.is_preflight() {
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+        let asked = head.requested_headers().map(HeaderValue::from_str);
+        if let Some(Ok(asked)) = asked {
+            headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked);
+        }
+        headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    }
+    response
+}
+
+/// The page of this origin may read the response.
+fn permit(response: &mut Response<HttpBody>, origin: &str) {
+    let Ok(origin) = HeaderValue::from_str(origin) else {
+        return;
+    };
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"),
+    );
+    headers.append(VARY, HeaderValue::from_static("Origin"));
+}
+
+async fn exchange_response(mut exchange: Exchange) -> Response<HttpBody> {
+    match poll_fn(|cx| exchange.poll_output(cx)).await {
+        Output::Json { status, body, .. } => json(status, body),
+        Output::Events(first) => {
+            events(HttpBody::stream(first, Kind::Exchange(Box::new(exchange))))
+        }
+        Output::Accepted | Output::End | Output::Undecided | _ => accepted(),
+    }
+}
+
+async fn session_response(endpoint: &Endpoint, mut reader: Reader) -> Response<HttpBody> {
+    let keep_alive = endpoint.keep_alive;
+    match poll_fn(|cx| reader.poll_output(cx, keep_alive)).await {
+        Output::Json { status, body, .. } => json(status, body),
+        Output::Events(first) => events(HttpBody::stream(first, Kind::Session(reader, keep_alive))),
+        Output::Accepted | Output::End | Output::Undecided | _ => accepted(),
+    }
+}
+
+fn refuse(refusal: Refusal) -> Response<HttpBody> {
+    let mut body = Vec::new();
+    // A `Vec` is never full.
+    let _ = refusal.write(&mut body);
+    let mut response = json(refusal.status(), body);
+    if let Some(allow) = refusal.allow() {
+        let allow = HeaderValue::from_static(allow);
+        response.headers_mut().insert(ALLOW, allow);
+    }
+    response
+}
+
+fn json(status: u16, body: Vec<u8>) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::whole(body));
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// HTTP-17: proxies are asked not to hold events back.
+fn events(body: HttpBody) -> Response<HttpBody> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, EVENTS);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    response
+}
+
+/// HTTP-09.
+fn accepted() -> Response<HttpBody> {
+    empty(StatusCode::ACCEPTED)
+}
+
+fn empty(status: StatusCode) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::EMPTY);
+    *response.status_mut() = status;
+    response
+}
