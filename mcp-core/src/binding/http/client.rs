@@ -303,7 +303,8 @@ impl HttpClient {
     #[must_use]
     pub fn is_telling(&self) -> bool {
         self.exchanges.values().any(|exchange| {
-            matches!(exchange.purpose, Purpose::Telling) && matches!(exchange.reading, Reading::Head)
+            matches!(exchange.purpose, Purpose::Telling)
+                && matches!(exchange.reading, Reading::Head)
         })
     }
 

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use super::message::Outgoing;
 use super::tools::Tools;
 use super::{HttpFault, Verb};
-use crate::model::header::encode_value;
 use crate::model::ProtocolVersion;
+use crate::model::header::encode_value;
 
 pub(super) type Fields = Vec<(Cow<'static, str>, String)>;
 

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use super::message::{excerpt, member, string};
 use super::{Action, HttpClient, HttpFault};
-use crate::model::header::{ArgumentFault, ParamHeader, param_headers};
 use crate::json::{RawJson, Writer};
+use crate::model::header::{ArgumentFault, ParamHeader, param_headers};
 
 /// So many tools with mirrored arguments are remembered; calls of others are refused by the server, and its list is asked
 /// for again.
