@@ -17,6 +17,7 @@
 //! each event comes from another thread.
 
 mod accept;
+mod body;
 mod collect;
 mod connection;
 mod error;
@@ -24,6 +25,7 @@ mod exchange;
 mod io;
 mod listener;
 mod options;
+mod parked;
 mod serve;
 mod shutdown;
 mod slots;
@@ -34,5 +36,6 @@ pub use collect::{BodyError, collect};
 pub use error::Error;
 pub use listener::Listener;
 pub use options::Options;
+pub use parked::Parkable;
 pub use serve::{serve, serve_local};
 pub use shutdown::ShuttingDown;

@@ -5,8 +5,8 @@ use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
 use std::io::IoSlice;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use async_channel::Receiver;
@@ -22,12 +22,16 @@ use tower_service::Service;
 use tracing::debug;
 
 use super::Options;
+use super::body::Place;
 use super::exchange::Exchanges;
 use super::io::Io;
 use super::options::MAX_HEADERS;
+use super::parked::{self, Parked};
 use super::slots::Slot;
 use super::socket::Socket;
-use super::turn::{BLOCKED, BODY, BUSY, CALLED, LINGERING, RECEIVED, Turn, WRITTEN};
+use super::turn::{
+    BLOCKED, BODY, BUSY, CALLED, LINGERING, PARKING, QUIET, RECEIVED, Turn, WRITTEN,
+};
 use crate::alarm::Alarm;
 
 /// How much of a response waits for the socket before its body is asked for more, and how much of a request's body is
@@ -79,31 +83,86 @@ where
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
     let turn = Arc::new(Turn::default());
-    let io = Io::new(socket, Arc::clone(&turn));
-    let mut http = pin!(
-        settings
-            .http
-            .serve_connection(io, Exchanges::new(service, Arc::clone(&turn)))
-    );
+    let place = Arc::new(Place::default());
+    let mut exchanges = Exchanges::new(service, Arc::clone(&turn), Arc::clone(&place));
+    let mut io = Io::new(socket, Arc::clone(&turn));
     let mut stopped = pin!(Some(settings.stopped.clone()));
     let mut watch = Watch::new(&settings, &turn);
-    poll_fn(|cx| {
-        if let Some(closed) = stopped.as_mut().as_pin_mut()
-            && closed.poll_next(cx).is_ready()
-        {
-            stopped.set(None);
-            http.as_mut().graceful_shutdown();
+    loop {
+        let mut http = settings.http.serve_connection(io, exchanges);
+        if stopped.is_none() {
+            Pin::new(&mut http).graceful_shutdown();
         }
-        if let Poll::Ready(end) = http.as_mut().poll(cx) {
-            if let Err(error) = end {
-                debug!(?error, "connection failed");
+        let end = poll_fn(|cx| {
+            if poll_stopped(&mut stopped, cx).is_ready() {
+                Pin::new(&mut http).graceful_shutdown();
             }
-            return Poll::Ready(());
+            if let Poll::Ready(end) = Pin::new(&mut http).poll(cx) {
+                if let Err(error) = end {
+                    debug!(?error, "connection failed");
+                }
+                return Poll::Ready(End::Over);
+            }
+            watch.poll(cx)
+        })
+        .await;
+        match end {
+            End::Over => break,
+            End::Late(late) => {
+                debug!(late, "connection closed");
+                break;
+            }
+            End::Quiet => {}
         }
-        watch.poll(cx).map(|late| debug!(late, "connection closed"))
-    })
-    .await;
+
+        // The request was read, or else it was not to be marked as one whose response can be parked.
+        turn.change(PARKING, BODY);
+        let parts = http.into_parts();
+        turn.clear(PARKING);
+        (io, exchanges) = (parts.io, parts.service);
+        io.unread(parts.read_buf);
+        let kept = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(kept) = kept else { break };
+        let mut parked = Parked::new(kept);
+        let end = poll_fn(|cx| {
+            let _ = poll_stopped(&mut stopped, cx);
+            if let Poll::Ready(end) = parked.poll(&mut io, cx) {
+                return Poll::Ready(end);
+            }
+            watch.poll_parked(cx)
+        })
+        .await;
+        if end == parked::End::Broken {
+            debug!("connection ended with its response");
+            break;
+        }
+        // Ends the service's turn.
+        drop(parked);
+    }
     drop(slot);
+}
+
+/// Ready once, when the shutdown begins.
+fn poll_stopped(
+    stopped: &mut Pin<&mut Option<Receiver<Infallible>>>,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let Some(receiver) = stopped.as_mut().as_pin_mut() else {
+        return Poll::Pending;
+    };
+    let _closed = ready!(receiver.poll_next(cx));
+    stopped.set(None);
+    Poll::Ready(())
+}
+
+/// Why hyper is done with a connection, for now or for good.
+enum End {
+    /// Either side has ended it.
+    Over,
+    /// Something has taken too long.
+    Late(&'static str),
+    /// Its response can be parked.
+    Quiet,
 }
 
 /// Tells a client that there are too many.
@@ -140,6 +199,8 @@ enum Phase {
     Head(Instant),
     /// The service's turn: it looks at its own clock.
     Busy,
+    /// The service's turn, and it has had nothing to say for some time.
+    Quiet(Instant),
     Idle(Instant),
     Lingering(Instant),
 }
@@ -155,22 +216,31 @@ impl<'connection> Watch<'connection> {
         }
     }
 
-    /// Ready with what has taken too long. To be polled after the connection.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<&'static str> {
+    /// To be polled after the connection.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
         self.follow();
-        if let Some(deadline) = self.write_deadline()
-            && self.alarm.is_due(deadline, cx)
-        {
-            return Poll::Ready("the client does not read");
+        if self.is_stalled(cx) {
+            return Poll::Ready(End::Late("the client does not read"));
         }
-        let (deadline, late) = match self.phase {
-            Phase::Head(deadline) => (deadline, "the head of the request took too long"),
+        let (deadline, end) = match self.phase {
+            Phase::Head(deadline) => (deadline, End::Late("the head of a request took too long")),
             Phase::Busy => return Poll::Pending,
-            Phase::Idle(deadline) => (deadline, "idle"),
-            Phase::Lingering(deadline) => (deadline, "the client sends on"),
+            Phase::Quiet(deadline) => (deadline, End::Quiet),
+            Phase::Idle(deadline) => (deadline, End::Late("no request came")),
+            Phase::Lingering(deadline) => (deadline, End::Late("the client sent on")),
         };
         if self.alarm.is_due(deadline, cx) {
-            return Poll::Ready(late);
+            return Poll::Ready(end);
+        }
+        Poll::Pending
+    }
+
+    /// To be polled after a parked response.
+    fn poll_parked(&mut self, cx: &mut Context<'_>) -> Poll<parked::End> {
+        // When it has ended the connection is as new.
+        self.phase = Phase::Busy;
+        if self.is_stalled(cx) {
+            return Poll::Ready(parked::End::Broken);
         }
         Poll::Pending
     }
@@ -184,7 +254,13 @@ impl<'connection> Watch<'connection> {
         }
         let called = self.turn.take(CALLED);
         if self.turn.is(BUSY) {
-            self.phase = Phase::Busy;
+            // Nothing is left in hyper's buffer then: it was flushed after the body was asked last.
+            let quiet = self.turn.is(QUIET) && !self.turn.is(BLOCKED);
+            if !quiet {
+                self.phase = Phase::Busy;
+            } else if called || !matches!(self.phase, Phase::Quiet(_)) {
+                self.phase = Phase::Quiet(Instant::now() + parked::QUIET);
+            }
             return;
         }
         if called {
@@ -195,15 +271,17 @@ impl<'connection> Watch<'connection> {
             self.turn.clear(BODY);
         }
         self.phase = match self.phase {
-            Phase::Busy | Phase::Idle(_) if self.turn.is(RECEIVED) => {
+            Phase::Busy | Phase::Quiet(_) | Phase::Idle(_) if self.turn.is(RECEIVED) => {
                 Phase::Head(Instant::now() + self.settings.head_timeout)
             }
-            Phase::Busy => Phase::Idle(Instant::now() + self.settings.idle_timeout),
+            Phase::Busy | Phase::Quiet(_) => {
+                Phase::Idle(Instant::now() + self.settings.idle_timeout)
+            }
             same @ (Phase::Head(_) | Phase::Idle(_) | Phase::Lingering(_)) => same,
         };
     }
 
-    fn write_deadline(&mut self) -> Option<Instant> {
+    fn is_stalled(&mut self, cx: &mut Context<'_>) -> bool {
         let written = self.turn.take(WRITTEN);
         if !self.turn.is(BLOCKED) {
             self.stalled = None;
@@ -211,5 +289,6 @@ impl<'connection> Watch<'connection> {
             self.stalled = Some(Instant::now() + self.settings.write_timeout);
         }
         self.stalled
+            .is_some_and(|deadline| self.alarm.is_due(deadline, cx))
     }
 }
