@@ -31,6 +31,7 @@ mod shutdown;
 mod slots;
 mod socket;
 mod turn;
+mod watch;
 
 pub use collect::{BodyError, collect};
 pub use error::Error;

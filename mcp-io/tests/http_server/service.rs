@@ -74,7 +74,7 @@ impl Service {
                 let mut end = Stream::new(
                     self.events.clone(),
                     Some(Box::pin(async {
-                        Timer::after(Duration::from_millis(1500)).await;
+                        Timer::after(Duration::from_millis(300)).await;
                     })),
                 );
                 if path == "/parked-big" {

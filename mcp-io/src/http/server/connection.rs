@@ -7,7 +7,7 @@ use std::io::IoSlice;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_channel::Receiver;
 use async_io::Timer;
@@ -29,17 +29,12 @@ use super::options::MAX_HEADERS;
 use super::parked::{self, Parked};
 use super::slots::Slot;
 use super::socket::Socket;
-use super::turn::{
-    BLOCKED, BODY, BUSY, CALLED, LINGERING, PARKING, QUIET, RECEIVED, Turn, WRITTEN,
-};
-use crate::alarm::Alarm;
+use super::turn::{BODY, LINGERING, PARKING, Turn};
+use super::watch::{End, LINGER, Watch};
 
 /// How much of a response waits for the socket before its body is asked for more, and how much of a request's body is
 /// read at a time.
 const BUFFER: usize = 64 << 10;
-
-/// How long a client may go on sending after all was said.
-const LINGER: Duration = Duration::from_secs(2);
 
 const REFUSAL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
@@ -48,9 +43,9 @@ const REFUSAL: &[u8] =
 #[derive(Debug)]
 pub(super) struct Settings {
     http: Builder,
-    head_timeout: Duration,
-    idle_timeout: Duration,
-    write_timeout: Duration,
+    pub(super) head_timeout: Duration,
+    pub(super) idle_timeout: Duration,
+    pub(super) write_timeout: Duration,
     stopped: Receiver<Infallible>,
 }
 
@@ -155,16 +150,6 @@ fn poll_stopped(
     Poll::Ready(())
 }
 
-/// Why hyper is done with a connection, for now or for good.
-enum End {
-    /// Either side has ended it.
-    Over,
-    /// Something has taken too long.
-    Late(&'static str),
-    /// Its response can be parked.
-    Quiet,
-}
-
 /// Tells a client that there are too many.
 pub(super) async fn refuse(socket: Socket, slot: Slot) {
     let turn = Arc::new(Turn::default());
@@ -181,114 +166,4 @@ pub(super) async fn refuse(socket: Socket, slot: Slot) {
     })
     .await;
     drop(slot);
-}
-
-/// Watches over the time a connection takes.
-struct Watch<'connection> {
-    settings: &'connection Settings,
-    turn: &'connection Turn,
-    phase: Phase,
-    /// When the client must have read something.
-    stalled: Option<Instant>,
-    alarm: Alarm,
-}
-
-#[derive(Clone, Copy)]
-enum Phase {
-    /// The head of a request arrives.
-    Head(Instant),
-    /// The service's turn: it looks at its own clock.
-    Busy,
-    /// The service's turn, and it has had nothing to say for some time.
-    Quiet(Instant),
-    Idle(Instant),
-    Lingering(Instant),
-}
-
-impl<'connection> Watch<'connection> {
-    fn new(settings: &'connection Settings, turn: &'connection Turn) -> Self {
-        Self {
-            settings,
-            turn,
-            phase: Phase::Head(Instant::now() + settings.head_timeout),
-            stalled: None,
-            alarm: Alarm::default(),
-        }
-    }
-
-    /// To be polled after the connection.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
-        self.follow();
-        if self.is_stalled(cx) {
-            return Poll::Ready(End::Late("the client does not read"));
-        }
-        let (deadline, end) = match self.phase {
-            Phase::Head(deadline) => (deadline, End::Late("the head of a request took too long")),
-            Phase::Busy => return Poll::Pending,
-            Phase::Quiet(deadline) => (deadline, End::Quiet),
-            Phase::Idle(deadline) => (deadline, End::Late("no request came")),
-            Phase::Lingering(deadline) => (deadline, End::Late("the client sent on")),
-        };
-        if self.alarm.is_due(deadline, cx) {
-            return Poll::Ready(end);
-        }
-        Poll::Pending
-    }
-
-    /// To be polled after a parked response.
-    fn poll_parked(&mut self, cx: &mut Context<'_>) -> Poll<parked::End> {
-        // When it has ended the connection is as new.
-        self.phase = Phase::Busy;
-        if self.is_stalled(cx) {
-            return Poll::Ready(parked::End::Broken);
-        }
-        Poll::Pending
-    }
-
-    fn follow(&mut self) {
-        if self.turn.is(LINGERING) {
-            if !matches!(self.phase, Phase::Lingering(_)) {
-                self.phase = Phase::Lingering(Instant::now() + LINGER);
-            }
-            return;
-        }
-        let called = self.turn.take(CALLED);
-        if self.turn.is(BUSY) {
-            // Nothing is left in hyper's buffer then: it was flushed after the body was asked last.
-            let quiet = self.turn.is(QUIET) && !self.turn.is(BLOCKED);
-            if !quiet {
-                self.phase = Phase::Busy;
-            } else if called || !matches!(self.phase, Phase::Quiet(_)) {
-                self.phase = Phase::Quiet(Instant::now() + parked::QUIET);
-            }
-            return;
-        }
-        if called {
-            self.phase = Phase::Busy;
-        }
-        if !self.turn.is(BLOCKED) {
-            // The connection goes on after the response, so all of the request was read.
-            self.turn.clear(BODY);
-        }
-        self.phase = match self.phase {
-            Phase::Busy | Phase::Quiet(_) | Phase::Idle(_) if self.turn.is(RECEIVED) => {
-                Phase::Head(Instant::now() + self.settings.head_timeout)
-            }
-            Phase::Busy | Phase::Quiet(_) => {
-                Phase::Idle(Instant::now() + self.settings.idle_timeout)
-            }
-            same @ (Phase::Head(_) | Phase::Idle(_) | Phase::Lingering(_)) => same,
-        };
-    }
-
-    fn is_stalled(&mut self, cx: &mut Context<'_>) -> bool {
-        let written = self.turn.take(WRITTEN);
-        if !self.turn.is(BLOCKED) {
-            self.stalled = None;
-        } else if written || self.stalled.is_none() {
-            self.stalled = Some(Instant::now() + self.settings.write_timeout);
-        }
-        self.stalled
-            .is_some_and(|deadline| self.alarm.is_due(deadline, cx))
-    }
 }

@@ -42,7 +42,10 @@ impl Io {
 
     /// Gives back what was read too early.
     pub(super) fn unread(&mut self, ahead: Bytes) {
-        self.ahead = ahead;
+        // Nothing of a buffer keeps the buffer nevertheless.
+        if !ahead.is_empty() {
+            self.ahead = ahead;
+        }
     }
 
     /// Ready when the client has left. What it sends is kept for later, and nothing more is read then: until that is taken
@@ -128,7 +131,10 @@ impl Read for Io {
             let most = most.min(self.ahead.len());
             let ahead = self.ahead.split_to(most);
             cursor.put_slice(&ahead);
-            ahead.len()
+            if self.ahead.is_empty() {
+                self.ahead = Bytes::new();
+            }
+            most
         };
         if read > 0 && !self.turn.is(BUSY) {
             self.turn.set(RECEIVED);
