@@ -164,7 +164,7 @@ fn a_client_that_does_not_read_a_parked_stream_is_given_up() {
 fn a_parked_stream_ends_in_order_at_shutdown() {
     let server = Server::start(|_| {});
     let mut client = server.connect();
-    client.get("/parked-polite");
+    client.send("POST /parked-polite HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}");
     client.until("first");
     thread::sleep(Duration::from_millis(100));
     let start = Instant::now();
