@@ -18,7 +18,7 @@ use http::{Request, Response, StatusCode};
 use http_body::Body;
 use mcp_core::binding::http::{Accepts, Head, Output, Refusal, Route, Verb};
 use mcp_core::engine::server::Message;
-use mcp_io::http::server::{BodyError, collect};
+use mcp_io::http::server::{BodyError, Parkable, collect};
 
 use super::body::{HttpBody, Kind};
 use super::endpoint::Endpoint;
@@ -294,6 +294,8 @@ fn events(body: HttpBody) -> Response<HttpBody> {
     headers.insert(CONTENT_TYPE, EVENTS);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    // The body of the request was read: while nothing happens, the connection needs no buffers.
+    response.extensions_mut().insert(Parkable::new());
     response
 }
 
