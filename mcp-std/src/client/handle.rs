@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_channel::{Receiver, Sender, TrySendError};
+use async_channel::{Receiver, Sender};
 use mcp_core::engine::client::{Counters, ServerInfo};
 use mcp_core::json::Json;
 use mcp_core::model::LoggingLevel;
@@ -314,8 +314,8 @@ impl Handle {
         ceiling.guard(again).await
     }
 
-    /// Gives a call to the connection, if there is room or when there is, and waits for what becomes of it.
-    async fn once(&self, mut call: Call, patient: bool) -> Settled {
+    /// Gives a call to the connection and waits for what becomes of it. `guarded`: somebody looks after its time.
+    async fn once(&self, mut call: Call, guarded: bool) -> Settled {
         let ceiling = call.options.ceiling;
         let closed = || Settled::Reply(Err(CallError::Closed(self.why_closed())));
         if self.shared.why_closed().is_some() {
@@ -330,18 +330,10 @@ impl Handle {
                 let _ = self.control(Control::Abandon(slot.clone()));
             },
         };
-        if patient {
-            if self.calls.send(call).await.is_err() {
-                return closed();
-            }
-            return waiting.await;
+        if self.calls.send(call).await.is_err() {
+            return closed();
         }
-        match self.calls.try_send(call) {
-            Ok(()) => {}
-            Err(TrySendError::Full(call)) => return Settled::Unsent(Box::new(call)),
-            Err(TrySendError::Closed(_)) => return closed(),
-        }
-        if self.shared.takes_calls() {
+        if guarded || self.shared.takes_calls() {
             return waiting.await;
         }
         // The connection was lost meanwhile, and what waited was given back before this came.

@@ -116,7 +116,12 @@ impl<S: Sharing> Hub<S> {
             bell,
         });
         let mut state = lock(&self.state);
-        state.mailboxes.retain(|mailbox| mailbox.strong_count() > 0);
+        if state.mailboxes.len() == state.mailboxes.capacity() {
+            // Only where there is no room, so that it costs little for each of many connections.
+            state.mailboxes.retain(|mailbox| mailbox.strong_count() > 0);
+            let open = state.mailboxes.len();
+            state.mailboxes.reserve(open + 1);
+        }
         state.mailboxes.push(Arc::downgrade(&mailbox));
         (state.offer.clone(), mailbox)
     }

@@ -61,6 +61,11 @@ impl Endpoint {
         }
     }
 
+    /// How long an answer is waited for before the response is a stream of events, whose head can be sent.
+    pub(super) fn head_after(&self) -> Duration {
+        self.keep_alive.min(Duration::from_secs(1))
+    }
+
     pub(super) fn take_lane(&self) -> Lane {
         let lane = lock(&self.pool).pop();
         lane.unwrap_or_else(|| exchange::lane(self))

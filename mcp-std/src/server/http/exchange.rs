@@ -117,7 +117,7 @@ impl Exchange {
             if self.reply.is_ended() || self.reply.is_stream() {
                 continue;
             }
-            core::task::ready!(self.quiet.poll(cx, self.endpoint.keep_alive));
+            core::task::ready!(self.quiet.poll(cx, self.endpoint.head_after()));
             // A client that waits for the head of the response is shown that somebody is there.
             self.reply.begin_stream();
             self.reply.keep_alive();

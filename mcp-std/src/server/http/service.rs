@@ -18,7 +18,7 @@ use http::{Request, Response, StatusCode};
 use http_body::Body;
 use mcp_core::binding::http::{Accepts, Head, Output, Refusal, Route, Verb};
 use mcp_core::engine::server::Message;
-use mcp_io::http::server::{BodyError, collect};
+use mcp_io::http::server::{BodyError, Parkable, collect};
 
 use super::body::{HttpBody, Kind};
 use super::endpoint::Endpoint;
@@ -160,8 +160,8 @@ where
         }
         Route::Initialize => {
             let session = endpoint.new_session(principal.clone());
-            let reader = session.post(accepts, &message)?;
-            if !session.is_initialized() {
+            let reader = session.post(accepts, &message).await?;
+            if !session.is_initialized().await {
                 return Ok(session_response(endpoint, reader).await);
             }
             endpoint.open_session(&session, principal.as_deref())?;
@@ -173,12 +173,12 @@ where
         }
         Route::Session(id) => {
             let session = endpoint.session(id, principal.as_deref())?;
-            let reader = session.post(accepts, &message)?;
+            let reader = session.post(accepts, &message).await?;
             Ok(session_response(endpoint, reader).await)
         }
         Route::OldSession(id) => {
             let session = endpoint.session(id, principal.as_deref())?;
-            session.post_old(&message)?;
+            session.post_old(&message).await?;
             Ok(accepted())
         }
         _ => Err(Refusal::BROKEN),
@@ -192,7 +192,7 @@ async fn get(
 ) -> Result<Response<HttpBody>, Refusal> {
     let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
     let session = endpoint.session(id, principal)?;
-    let reader = session.get(head.last_event_id())?;
+    let reader = session.get(head.last_event_id()).await?;
     Ok(session_response(endpoint, reader).await)
 }
 
@@ -201,7 +201,7 @@ async fn open(
     principal: Option<Arc<str>>,
 ) -> Result<Response<HttpBody>, Refusal> {
     let session = endpoint.new_session(principal.clone());
-    let reader = session.open(endpoint);
+    let reader = session.open(endpoint).await?;
     endpoint.open_session(&session, principal.as_deref())?;
     Ok(session_response(endpoint, reader).await)
 }
@@ -259,7 +259,8 @@ async fn exchange_response(mut exchange: Exchange) -> Response<HttpBody> {
 
 async fn session_response(endpoint: &Endpoint, mut reader: Reader) -> Response<HttpBody> {
     let keep_alive = endpoint.keep_alive;
-    match poll_fn(|cx| reader.poll_output(cx, keep_alive)).await {
+    let head_after = endpoint.head_after();
+    match poll_fn(|cx| reader.poll_output(cx, head_after)).await {
         Output::Json { status, body, .. } => json(status, body),
         Output::Events(first) => events(HttpBody::stream(first, Kind::Session(reader, keep_alive))),
         Output::Accepted | Output::End | Output::Undecided | _ => accepted(),
@@ -293,6 +294,8 @@ fn events(body: HttpBody) -> Response<HttpBody> {
     headers.insert(CONTENT_TYPE, EVENTS);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    // The body of the request was read: while nothing happens, the connection needs no buffers.
+    response.extensions_mut().insert(Parkable::new());
     response
 }
 
