@@ -366,6 +366,7 @@ impl<'s> ClientConnection<'s> {
             return;
         };
         self.phase = Phase::Ready;
+        self.fault = None;
         self.version = Some(server.version);
         tracing::info!(
             revision = server.version.as_str(),
@@ -406,7 +407,11 @@ impl<'s> ClientConnection<'s> {
         if self.probe == Some(key) {
             self.probe = None;
         }
-        let fault = self.fault.take();
+        // What went wrong while connecting is not about this one.
+        let fault = self
+            .fault
+            .take()
+            .filter(|_| matches!(outcome, EngineOutcome::Unanswered));
         match self.take_purpose(key) {
             Some(Purpose::Call { method, slot, .. }) => slot.answer(match (outcome, fault) {
                 (_, Some(fault)) => Err(CallError::Http { method, fault }),
