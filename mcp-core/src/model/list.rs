@@ -105,6 +105,16 @@ impl<T> FromIterator<T> for List<'_, T> {
     }
 }
 
+impl<T: Clone> IntoIterator for List<'_, T> {
+    type Item = T;
+    type IntoIter = alloc::vec::IntoIter<T>;
+
+    /// The elements, copied if they are of somebody else.
+    fn into_iter(self) -> Self::IntoIter {
+        self.into_vec().into_iter()
+    }
+}
+
 impl<'l, T> IntoIterator for &'l List<'_, T> {
     type Item = &'l T;
     type IntoIter = core::slice::Iter<'l, T>;

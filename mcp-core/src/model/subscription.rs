@@ -7,7 +7,13 @@ use super::codec::{record, result_impls};
 use crate::json::Json;
 
 record! {
-    /// What is listened for.
+    /// Which changes a client wants to be told of.
+    ///
+    /// ```
+    /// use mcp_core::model::SubscriptionFilter;
+    ///
+    /// let filter = SubscriptionFilter::new().tools().resource("note://1").resource("note://2");
+    /// ```
     #[derive(Default)]
     pub struct SubscriptionFilter<'a> {
         /// `notifications/tools/list_changed`.
@@ -18,6 +24,44 @@ record! {
         resources_list_changed: flag bool = "resourcesListChanged";
         /// `notifications/resources/updated` of these URIs.
         resource_subscriptions: opt List<'a, Cow<'a, str>> = "resourceSubscriptions";
+    }
+}
+
+impl<'a> SubscriptionFilter<'a> {
+    /// Of nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The list of tools.
+    #[must_use]
+    pub fn tools(mut self) -> Self {
+        self.tools_list_changed = true;
+        self
+    }
+
+    /// The list of prompts.
+    #[must_use]
+    pub fn prompts(mut self) -> Self {
+        self.prompts_list_changed = true;
+        self
+    }
+
+    /// The list of resources.
+    #[must_use]
+    pub fn resources(mut self) -> Self {
+        self.resources_list_changed = true;
+        self
+    }
+
+    /// The resource of this URI; can be said of several.
+    #[must_use]
+    pub fn resource(mut self, uri: impl Into<Cow<'a, str>>) -> Self {
+        let mut uris = self.resource_subscriptions.unwrap_or_default().into_vec();
+        uris.push(uri.into());
+        self.resource_subscriptions = Some(uris.into());
+        self
     }
 }
 

@@ -165,11 +165,7 @@ impl<'s> ClientConnection<'s> {
             let slot = call.slot.clone();
             slot.give_back(call);
         }
-        for (_, purpose) in self.asked.drain(..).flatten() {
-            if let Purpose::Call { slot, .. } = purpose {
-                slot.answer(Err(CallError::Closed(closed.clone())));
-            }
-        }
+        self.fail_calls(closed);
         if self.version.is_some() {
             return None;
         }
@@ -178,6 +174,14 @@ impl<'s> ClientConnection<'s> {
             Phase::New | Phase::Connecting | Phase::Ready | Phase::Ended(_) => None,
         };
         Some((failure, self.probing))
+    }
+
+    pub(super) fn fail_calls(&mut self, closed: &Closed) {
+        for (_, purpose) in self.asked.drain(..).flatten() {
+            if let Purpose::Call { slot, .. } = purpose {
+                slot.answer(Err(CallError::Closed(closed.clone())));
+            }
+        }
     }
 
     /// Whether one more request may be sent.

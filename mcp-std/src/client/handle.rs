@@ -99,7 +99,7 @@ pub(crate) struct Ends {
     pub(crate) control: Pin<Box<Receiver<Control>>>,
     pub(crate) closing: Pin<Box<Receiver<()>>>,
     /// Dropped when the connection has ended for good.
-    pub(crate) closed: Sender<()>,
+    pub(crate) _closed: Sender<()>,
 }
 
 /// What the connection and the clients see.
@@ -249,7 +249,7 @@ impl Handle {
             calls: Box::pin(calls_out),
             control: Box::pin(control_out),
             closing: Box::pin(closing_out),
-            closed: closed_in,
+            _closed: closed_in,
         };
         (Arc::new(handle), ends)
     }

@@ -25,10 +25,25 @@
 //!
 //! # Where it runs
 //!
-//! Each connection is a task on the global executor of [`smol`], whose threads start by themselves: the futures here can be
-//! awaited on any executor, tokio's included, or with [`blocking`](crate::blocking) on none. Handlers of requests that
-//! servers of the legacy era make, [`CallOptions::on_progress`] and [`ClientBuilder::on_log`] run in that task and must not
-//! block its thread; handlers for input rounds run where the call is awaited.
+//! Each connection is a task of its own, on the global executor of [`smol`] unless [`ClientBuilder::spawner`] says where.
+//! smol's threads start by themselves: the futures here can be awaited on any executor, tokio's included, or with
+//! [`blocking`](crate::blocking) on none. What you give to a client runs here:
+//!
+//! | | Runs |
+//! | --- | --- |
+//! | handlers of elicitation and sampling, for a server of 2026-07-28 | where the call is awaited |
+//! | the same, for an older server | in the connection's task |
+//! | handlers of a server that is connected to in this process | in the connection's task |
+//! | [`CallOptions::on_progress`], [`ClientBuilder::on_log`], [`ClientBuilder::on_frame`] | in the connection's task |
+//!
+//! What runs in that task must not block its thread. If it uses tokio, the task has to be tokio's:
+//!
+//! ```
+//! use mcp_std::{Client, Spawner};
+//!
+//! let builder = Client::builder("my-program", "1.0.0")
+//!     .spawner(Spawner::new(|task| drop(tokio::spawn(task))));
+//! ```
 //!
 //! # What ends
 //!
@@ -71,7 +86,7 @@ use std::sync::Arc;
 
 use mcp_core::model::{Era, ProtocolVersion, Root, SubscriptionFilter};
 
-pub use builder::ClientBuilder;
+pub use builder::{Async, Blocking, ClientBuilder};
 pub use cache::CacheLimits;
 pub use changes::Change;
 pub use clock::Clock;

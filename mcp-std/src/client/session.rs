@@ -196,12 +196,12 @@ impl Session {
         self
     }
 
+    /// All of it. Dropped early, it closes the client.
     pub(crate) async fn run(mut self) {
         let closed = self.live().await;
         tracing::info!(reason = %closed, "client closed");
         self.refuse(&closed);
-        // Who waits for the end goes on now.
-        drop(self.ends.closed);
+        // Who waits for the end goes on now, since `ends` is dropped.
     }
 
     /// There will be no connection any more: nobody is to wait for one.
@@ -412,6 +412,14 @@ impl Session {
                 Ok((streams, Some(child.handle)))
             }
         }
+    }
+}
+
+impl Drop for Session {
+    /// Nothing is left to do unless its task was dropped before it had ended, as a runtime does that ends: those who wait are
+    /// not to wait for ever.
+    fn drop(&mut self) {
+        self.refuse(&Closed::new(ClosedReason::Us));
     }
 }
 

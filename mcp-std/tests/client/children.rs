@@ -5,7 +5,6 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures_lite::StreamExt;
 use mcp_std::client::{
     CallError, CallOptions, Change, Client, Command, ConnectError, EraCache, Restart, Shutdown,
     SpawnError, Stderr, Step, SubscriptionEnd, Timeout,
