@@ -103,7 +103,8 @@ impl Endpoint {
         if let Some(ended) = ended {
             ended.end();
         }
-        self.spawner.spawn(session.clone().drive(Arc::downgrade(self)));
+        self.spawner
+            .spawn(session.clone().drive(Arc::downgrade(self)));
         if !self.watched.swap(true, Ordering::AcqRel) {
             self.spawner.spawn(watch(Arc::downgrade(self)));
         }
