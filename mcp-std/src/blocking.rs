@@ -57,6 +57,16 @@ impl Client {
         block_on(client::Client::stdio(command)).map(Self)
     }
 
+    /// Connects to the server at a URL, as a client that can do nothing for servers and is named after this library.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ClientBuilder::connect_http`].
+    #[cfg(feature = "http")]
+    pub fn http(url: &str) -> Result<Self, ConnectError> {
+        block_on(client::Client::http(url)).map(Self)
+    }
+
     /// The async client of the same connection.
     #[must_use]
     pub const fn inner(&self) -> &client::Client {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use async_io::Timer;
 use mcp_core::ErrorCode;
 use mcp_core::json::{Json, RawJson};
 use mcp_core::model::request::{self, Request};
@@ -21,6 +22,9 @@ use super::handle::{CallKind, Progressing, Wishes};
 use super::options::{CacheUse, CallOptions};
 use super::pager::{Page, Pager};
 use super::rounds::{Done, Rounds, written};
+
+/// The pauses before a call is made again whose exchange broke.
+const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(400)];
 
 impl Client {
     pub(super) async fn ask<R: Request>(
@@ -74,7 +78,8 @@ impl Client {
         options: &CallOptions,
     ) -> Result<Done, CallError> {
         let shared = self.shared();
-        let retry = shared.settings.restarts && (options.retry || is_idempotent(&method));
+        let safe = options.retry || is_idempotent(&method);
+        let retry = shared.settings.restarts && safe;
         let total = options.max_total.unwrap_or(shared.timeouts.max_total);
         let ceiling = Ceiling::new(total);
         let wishes = Wishes {
@@ -85,6 +90,8 @@ impl Client {
             on_progress: Progressing(options.on_progress.clone()),
         };
         let call = async {
+            let mut attempts = 0;
+            let mut refreshed = false;
             loop {
                 let server = shared.server();
                 let rounds = Rounds {
@@ -110,6 +117,29 @@ impl Client {
                     // There may be another connection soon; if not, this ends here.
                     Err(CallError::Closed(_)) if retry && shared.why_closed().is_none() => {
                         tracing::debug!(method = &*method, "connection lost, calling again");
+                    }
+                    // HTTP-20: another request, with another id. What the server cannot have heard is safe in any case.
+                    Err(CallError::Http { fault, .. })
+                        if attempts < AGAIN.len()
+                            && fault.is_transient()
+                            && (safe || fault.is_uncommitted()) =>
+                    {
+                        tracing::debug!(method = &*method, %fault, "calling again");
+                        Timer::after(AGAIN[attempts]).await;
+                        attempts += 1;
+                    }
+                    // XH-13: the server's list of tools has changed, and with it what is said in headers. The call was
+                    // not carried out.
+                    Err(CallError::Protocol(answer))
+                        if answer.code == ErrorCode::HEADER_MISMATCH
+                            && method == "tools/call"
+                            && !refreshed =>
+                    {
+                        tracing::debug!("headers did not match: reading the list of tools again");
+                        refreshed = true;
+                        self.pages::<request::ListTools>(CacheUse::Refresh, &Arc::default())
+                            .collect()
+                            .await?;
                     }
                     done => return done,
                 }

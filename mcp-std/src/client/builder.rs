@@ -14,6 +14,8 @@ use mcp_core::model::{
     LoggingMessage, ProtocolVersion, Root,
 };
 use mcp_io::child::{Command, Shutdown};
+#[cfg(feature = "http")]
+use mcp_io::http::client::Proxy;
 
 use super::Client;
 use super::cache::{Cache, CacheLimits};
@@ -23,6 +25,8 @@ use super::error::ConnectError;
 use super::frames::{Direction, Tap};
 use super::handle::{Handle, Settings, Shared};
 use super::handlers::{Declined, ElicitRequest, Handlers, SamplingRequest, elicitation};
+#[cfg(feature = "http")]
+use super::http::{Endpoint, HttpOptions};
 use super::options::{Restart, Timeouts};
 #[cfg(feature = "validate")]
 use super::outputs::Outputs;
@@ -64,6 +68,8 @@ pub struct ClientBuilder {
     check_outputs: bool,
     shutdown: Shutdown,
     tap: Tap,
+    #[cfg(feature = "http")]
+    http: HttpOptions,
 }
 
 impl ClientBuilder {
@@ -87,6 +93,8 @@ impl ClientBuilder {
             check_outputs: false,
             shutdown: Shutdown::default(),
             tap: Tap::default(),
+            #[cfg(feature = "http")]
+            http: HttpOptions::default(),
         }
     }
 
@@ -320,6 +328,48 @@ impl ClientBuilder {
         self.open(Lane::Server(server.clone())).await
     }
 
+    /// Connects to the server at a URL, `http://` or `https://`, in whichever way it speaks: Streamable HTTP of any revision,
+    /// or HTTP+SSE. The messages go exactly to this URL, its query included.
+    ///
+    /// # Errors
+    ///
+    /// The URL or what was said about HTTP cannot be used, nobody is there, or what is there speaks nothing that this client
+    /// speaks.
+    #[cfg(feature = "http")]
+    pub async fn connect_http(self, url: &str) -> Result<Client, ConnectError> {
+        let endpoint = Endpoint::new(url, &self.http)?;
+        self.open(Lane::Http(endpoint)).await
+    }
+
+    /// Over HTTP: sends this header with each request, such as `Authorization`. What the protocol itself says in headers
+    /// stays as it is. Nothing goes to another origin than that of the URL.
+    #[cfg(feature = "http")]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.http.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Over HTTP: trusts these authorities, certificates in PEM, besides those that browsers trust.
+    #[cfg(feature = "http")]
+    pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.http.authorities.push(pem.into());
+        self
+    }
+
+    /// Over HTTP: which proxy is used. Default: the one that the environment names.
+    #[cfg(feature = "http")]
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.http.proxy = proxy;
+        self
+    }
+
+    /// Over HTTP: connects to this socket of the machine, whatever host the URL names.
+    #[cfg(all(feature = "http", unix))]
+    pub fn socket(mut self, path: impl Into<std::path::PathBuf>) -> Self {
+        self.http.socket = Some(path.into());
+        self
+    }
+
     async fn open(self, lane: Lane) -> Result<Client, ConnectError> {
         let mut config = ClientConfig::new(self.info);
         config.capabilities = self.handlers.capabilities();
@@ -341,7 +391,7 @@ impl ClientBuilder {
                 #[cfg(feature = "validate")]
                 outputs: self.check_outputs.then(Outputs::default),
                 tap: self.tap,
-                restarts: matches!(lane, Lane::Child(_)) && self.restart != Restart::Never,
+                restarts: lane.is_lasting() && self.restart != Restart::Never,
             },
         ));
         let (handle, ends) = Handle::new(shared.clone());

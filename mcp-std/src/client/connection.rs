@@ -1,5 +1,7 @@
 //! One connection: the engine on its stream, the calls that wait, and the handlers that answer the server.
 
+#[cfg(feature = "http")]
+mod http;
 mod protocol;
 mod questions;
 
@@ -11,6 +13,7 @@ use std::time::Instant;
 
 use mcp_core::Limits;
 use mcp_core::binding::StdioClient;
+use mcp_core::binding::http::client::HttpFault;
 use mcp_core::engine::RequestKey;
 use mcp_core::engine::client::{
     CallError as EngineError, CallOptions, ClientConfig, ClientEngine, Counters, Event, Incoming,
@@ -28,6 +31,7 @@ use super::error::{
 };
 use super::handle::{Call, CallKind, Control, Ends, Progressing, Shared};
 use super::handlers::Refusal;
+use super::relisten::Again;
 use super::reply::{Outcome, Slot};
 use super::subscribing::Listening;
 use super::subscription::Channel;
@@ -64,6 +68,10 @@ pub(crate) struct ClientConnection<'s> {
     probe: Option<RequestKey>,
     /// Of the task that drives this.
     waker: Option<Waker>,
+    /// Subscriptions that are to be made again.
+    pub(super) again: Vec<Again>,
+    /// Why the request that is being given up has no answer.
+    fault: Option<HttpFault>,
     /// What the engine had counted when it was last looked at.
     counted: Counters,
     /// `server/discover` was on its way when the stream ended.
@@ -120,6 +128,8 @@ impl<'s> ClientConnection<'s> {
             heard: Instant::now(),
             probe: None,
             waker: None,
+            again: Vec::new(),
+            fault: None,
             counted: Counters::default(),
             probing: false,
             version: None,
@@ -385,7 +395,10 @@ impl<'s> ClientConnection<'s> {
             return;
         }
         if !self.is_over() {
-            self.phase = Phase::Failed(Some(ConnectError::Handshake(error)));
+            // What the transport says is said more clearly.
+            let fault = self.fault.take().map(ConnectError::Http);
+            let error = fault.unwrap_or(ConnectError::Handshake(error));
+            self.phase = Phase::Failed(Some(error));
         }
     }
 
@@ -393,23 +406,32 @@ impl<'s> ClientConnection<'s> {
         if self.probe == Some(key) {
             self.probe = None;
         }
+        let fault = self.fault.take();
         match self.take_purpose(key) {
-            Some(Purpose::Call { method, slot, .. }) => slot.answer(match outcome {
-                EngineOutcome::Complete(result) => Ok(Outcome::Complete(owned(result))),
-                EngineOutcome::InputRequired(result) => Ok(Outcome::InputRequired(owned(result))),
-                EngineOutcome::Error(error) => {
+            Some(Purpose::Call { method, slot, .. }) => slot.answer(match (outcome, fault) {
+                (_, Some(fault)) => Err(CallError::Http { method, fault }),
+                (EngineOutcome::Complete(result), None) => Ok(Outcome::Complete(owned(result))),
+                (EngineOutcome::InputRequired(result), None) => {
+                    Ok(Outcome::InputRequired(owned(result)))
+                }
+                (EngineOutcome::Error(error), None) => {
                     Err(ErrorAnswer::new(&error).into_call_error(self.version))
                 }
-                EngineOutcome::Invalid(fault) => Err(CallError::Answer {
+                (EngineOutcome::Invalid(fault), None) => Err(CallError::Answer {
                     method,
                     fault: fault.to_string(),
                 }),
-                EngineOutcome::Ended | _ => Err(CallError::Answer {
+                (EngineOutcome::Ended | _, None) => Err(CallError::Answer {
                     method,
                     fault: "the server ended it".to_owned(),
                 }),
             }),
-            Some(Purpose::Listen(channel)) => self.listen_ended(&channel, &outcome),
+            Some(Purpose::Listen(channel)) => {
+                let again = fault.is_some_and(|fault| self.listen_again(&channel, &fault));
+                if !again {
+                    self.listen_ended(&channel, &outcome);
+                }
+            }
             Some(Purpose::Watch(ask, uri)) => {
                 let done = matches!(outcome, EngineOutcome::Complete(_));
                 self.watched(ask, &uri, done);

@@ -48,6 +48,19 @@ impl EraCache {
         Program(self.0.hasher.hash_one(Text(command)))
     }
 
+    /// The revision that was last spoken with the server at this URL, if it is known.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn get_url(&self, url: &str) -> Option<ProtocolVersion> {
+        self.of(self.url(url.trim()))
+    }
+
+    /// A server at a URL: two of them at one origin can be of different eras (VER-08).
+    #[cfg(feature = "http")]
+    pub(crate) fn url(&self, url: &str) -> Program {
+        Program(self.0.hasher.hash_one(url))
+    }
+
     pub(crate) fn of(&self, program: Program) -> Option<ProtocolVersion> {
         self.lock().get(&program.0).copied()
     }

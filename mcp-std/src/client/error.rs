@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::ErrorCode;
+use mcp_core::binding::http::client::HttpFault;
 use mcp_core::engine::client::{ConnectError as HandshakeError, RemoteError};
 use mcp_core::json::Json;
 use mcp_core::model::{
@@ -39,6 +40,15 @@ pub enum CallError {
     Cancelled,
     /// The connection is gone, and the call with it: the server may have done its work or not.
     Closed(Closed),
+    /// The server at a URL did not answer. The connection goes on.
+    /// [`is_uncommitted`](HttpFault::is_uncommitted) tells whether the server can have done its work.
+    #[non_exhaustive]
+    Http {
+        /// The method that was called.
+        method: Cow<'static, str>,
+        /// What went wrong.
+        fault: HttpFault,
+    },
     /// The answer is not what the method's answer is to be.
     #[non_exhaustive]
     Decode {
@@ -179,6 +189,8 @@ pub enum ClosedReason {
     Transport(mcp_io::Error),
     /// The server was silent for the idle time, and did not answer when asked.
     Silent(Duration),
+    /// There is no way any more to the server at its URL.
+    Http(HttpFault),
     /// No connection could be made after the last one had ended.
     Connect(ConnectError),
 }
@@ -231,6 +243,10 @@ impl Closed {
 pub enum ConnectError {
     /// The program cannot be started.
     Spawn(SpawnError),
+    /// The URL, a header, the proxy or an authority cannot be used.
+    Config(String),
+    /// The server at the URL did not answer.
+    Http(HttpFault),
     /// The connection ended before the server had said who it is.
     Closed(Closed),
     /// The two did not come to terms: no revision in common, a refusal, no answer in time, or none that is one.
@@ -274,6 +290,7 @@ impl fmt::Display for CallError {
             Self::Timeout(timeout) => timeout.fmt(f),
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::Closed(closed) => closed.fmt(f),
+            Self::Http { method, fault } => write!(f, "no answer to `{method}`: {fault}"),
             Self::Decode { method, error } => {
                 write!(
                     f,
@@ -308,6 +325,7 @@ impl core::error::Error for CallError {
         match self {
             Self::Closed(closed) => closed.source(),
             Self::Decode { error, .. } => Some(error),
+            Self::Http { fault, .. } => Some(fault),
             Self::Protocol(_)
             | Self::UrlElicitationRequired { .. }
             | Self::Tool(_)
@@ -383,6 +401,7 @@ impl fmt::Display for Closed {
                     "the server was silent for {time:?} and did not answer when asked"
                 )?;
             }
+            ClosedReason::Http(fault) => write!(f, "the server is gone: {fault}")?,
             ClosedReason::Connect(error) => {
                 write!(f, "the server could not be started again: {error}")?
             }
@@ -426,6 +445,7 @@ impl core::error::Error for Closed {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self.reason() {
             ClosedReason::Transport(error) => Some(error),
+            ClosedReason::Http(fault) => Some(fault),
             ClosedReason::Connect(error) => Some(error),
             ClosedReason::Us | ClosedReason::Server | ClosedReason::Silent(_) => None,
         }
@@ -436,6 +456,8 @@ impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spawn(error) => error.fmt(f),
+            Self::Config(reason) => f.write_str(reason),
+            Self::Http(fault) => write!(f, "no handshake: {fault}"),
             Self::Closed(closed) => write!(f, "no handshake: {closed}"),
             Self::Handshake(error @ HandshakeError::TimedOut { .. }) => write!(
                 f,
@@ -450,6 +472,8 @@ impl core::error::Error for ConnectError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::Spawn(error) => Some(error),
+            Self::Config(_) => None,
+            Self::Http(fault) => Some(fault),
             Self::Closed(closed) => closed.source(),
             Self::Handshake(error) => Some(error),
         }

@@ -51,12 +51,15 @@ mod error;
 mod frames;
 mod handle;
 mod handlers;
+#[cfg(feature = "http")]
+mod http;
 mod notification;
 mod options;
 mod outcome;
 #[cfg(feature = "validate")]
 mod outputs;
 mod pager;
+mod relisten;
 mod reply;
 mod rounds;
 mod session;
@@ -77,8 +80,11 @@ pub use error::{CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Time
 pub use frames::Direction;
 use handle::{Control, Handle, Shared};
 pub use handlers::{Declined, ElicitRequest, SamplingRequest};
+pub use mcp_core::binding::http::client::HttpFault;
 pub use mcp_core::engine::client::{ConnectError as HandshakeError, Counters, ServerInfo};
 pub use mcp_io::child::{Command, Exit, Inherit, Shutdown, SpawnError, Stderr, Step};
+#[cfg(feature = "http")]
+pub use mcp_io::http::client::Proxy;
 pub use notification::{Notification, Notifications};
 pub use options::{CacheUse, CallOptions, Canceller, Restart, Timeouts};
 pub use outcome::{Response, ToolOutcome};
@@ -106,6 +112,18 @@ impl Client {
     pub async fn stdio(command: Command) -> Result<Self, ConnectError> {
         Self::builder(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
             .connect_stdio(command)
+            .await
+    }
+
+    /// Connects to the server at a URL, as a client that can do nothing for servers and is named after this library.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ClientBuilder::connect_http`].
+    #[cfg(feature = "http")]
+    pub async fn http(url: &str) -> Result<Self, ConnectError> {
+        Self::builder(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+            .connect_http(url)
             .await
     }
 

@@ -28,6 +28,8 @@ use super::connection::ClientConnection;
 use super::era::{EraCache, Program};
 use super::error::{CallError, Closed, ClosedReason, ConnectError};
 use super::handle::{Ends, Shared};
+#[cfg(feature = "http")]
+use super::http::{self, Endpoint};
 use super::options::{Restart, Restarts};
 use super::subscription::{Channel, SubscriptionEnd};
 use crate::Server;
@@ -107,6 +109,21 @@ pub(crate) enum Lane {
     Server(Server),
     /// Streams, good for one.
     Streams(Option<(Reader, Writer)>),
+    /// A server at a URL.
+    #[cfg(feature = "http")]
+    Http(Endpoint),
+}
+
+impl Lane {
+    /// Whether there may be another connection when one has ended.
+    pub(crate) const fn is_lasting(&self) -> bool {
+        match self {
+            Self::Child(_) => true,
+            Self::Server(_) | Self::Streams(_) => false,
+            #[cfg(feature = "http")]
+            Self::Http(_) => true,
+        }
+    }
 }
 
 pub(crate) struct Session {
@@ -116,7 +133,7 @@ pub(crate) struct Session {
     restart: Restart,
     shutdown: Shutdown,
     eras: EraCache,
-    /// Of [`Lane::Child`].
+    /// What is remembered by: of those that last.
     program: Option<Program>,
     /// What was spoken on the last connection.
     spoken: Option<ProtocolVersion>,
@@ -153,6 +170,8 @@ impl Session {
         let program = match &lane {
             Lane::Child(command) => Some(eras.program(command)),
             Lane::Server(_) | Lane::Streams(_) => None,
+            #[cfg(feature = "http")]
+            Lane::Http(endpoint) => Some(eras.url(endpoint.url())),
         };
         Self {
             lane,
@@ -206,9 +225,10 @@ impl Session {
 
     /// One connection after the other. Returns why there is none any more.
     async fn live(&mut self) -> Closed {
-        let mut restarts = Restarts::new(match self.lane {
-            Lane::Child(_) => self.restart,
-            Lane::Server(_) | Lane::Streams(_) => Restart::Never,
+        let mut restarts = Restarts::new(if self.lane.is_lasting() {
+            self.restart
+        } else {
+            Restart::Never
         });
         loop {
             let remembered = self.program.and_then(|program| self.eras.of(program));
@@ -308,6 +328,8 @@ impl Session {
             &mut self.subscriptions,
         );
         let mut unread = None;
+        #[cfg(feature = "http")]
+        let mut goodbye = None;
         let end = match opened {
             Opened::Streams(mut reader, writer) => {
                 let end = drive(&mut connection, &mut reader, writer, Options::client()).await;
@@ -317,6 +339,12 @@ impl Session {
             Opened::Server(server) => {
                 server.serve_pair(&mut connection).await;
                 Ok(End::Complete)
+            }
+            #[cfg(feature = "http")]
+            Opened::Http(endpoint) => {
+                let request = http::drive(&mut connection, &endpoint, self.limits).await;
+                goodbye = request.map(|request| (endpoint, request));
+                Ok(End::Finished)
             }
         };
         let reason = connection.reason(end);
@@ -346,6 +374,10 @@ impl Session {
         if unconnected.is_none() && last {
             self.refuse(&closed);
         }
+        #[cfg(feature = "http")]
+        if let Some((endpoint, request)) = goodbye {
+            endpoint.leave(request).await;
+        }
         if let Some(child) = child {
             let exit = or(child.shutdown(self.shutdown), passed_over(unread)).await;
             closed.exited(exit);
@@ -362,6 +394,8 @@ impl Session {
     async fn open(&mut self) -> Result<(Opened, Option<Handle>), ConnectError> {
         match &mut self.lane {
             Lane::Server(server) => Ok((Opened::Server(server.clone()), None)),
+            #[cfg(feature = "http")]
+            Lane::Http(endpoint) => Ok((Opened::Http(endpoint.clone()), None)),
             Lane::Streams(streams) => {
                 let (reader, writer) = streams
                     .take()
@@ -385,6 +419,8 @@ impl Session {
 enum Opened {
     Streams(Reader, Writer),
     Server(Server),
+    #[cfg(feature = "http")]
+    Http(Endpoint),
 }
 
 /// Reads on for as long as it is polled: a server that has something left to say can say it, and does not end with an error

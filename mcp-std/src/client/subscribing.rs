@@ -201,7 +201,7 @@ impl ClientConnection<'_> {
     }
 
     /// Takes a subscription out. The key of its request, if it is one.
-    fn unlist(&mut self, channel: &Arc<Channel>) -> Option<RequestKey> {
+    pub(super) fn unlist(&mut self, channel: &Arc<Channel>) -> Option<RequestKey> {
         let is_it = |it: &Listening| Arc::ptr_eq(&it.channel, channel);
         let at = self.listening.iter().position(is_it)?;
         let Listening { key, uris, .. } = self.listening.swap_remove(at);

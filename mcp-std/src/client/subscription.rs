@@ -111,6 +111,11 @@ impl Channel {
         });
     }
 
+    /// How often the server has said what it will tell of.
+    pub(crate) fn acknowledgements(&self) -> usize {
+        self.lock().acknowledgements
+    }
+
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.lock().acknowledged.is_some()
     }

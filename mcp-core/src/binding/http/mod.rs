@@ -1,6 +1,7 @@
 //! Streamable HTTP: what MCP means over it. Knows header names and status numbers, no HTTP library and no socket.
 
 mod accept;
+pub mod client;
 mod head;
 mod mirror;
 mod refusal;

@@ -32,6 +32,10 @@ impl Connecting {
         }
     }
 
+    pub(super) const fn key(&self) -> RequestKey {
+        self.key
+    }
+
     /// Whether `server/discover` is what waits.
     pub(super) fn is_probing(&self) -> bool {
         self.ladder.asked == DISCOVER
@@ -92,6 +96,12 @@ impl ClientEngine {
                 self.pending.remove(key);
                 self.meta = standing_meta(&self.config, version);
                 self.phase = Phase::Ready(Box::new(ServerInfo::read(version, result)));
+                Ok(Incoming::Connected)
+            }
+            (Step::Connected(version), Reply::Undiscovered) => {
+                self.pending.remove(key);
+                self.meta = standing_meta(&self.config, version);
+                self.phase = Phase::Ready(Box::new(ServerInfo::unasked(version)));
                 Ok(Incoming::Connected)
             }
             (Step::Failed(error), _) => {

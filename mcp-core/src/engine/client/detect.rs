@@ -44,6 +44,8 @@ pub(super) enum Reply<'b> {
     },
     /// By something that is neither.
     Malformed,
+    /// As only modern servers refuse what they do not know.
+    Undiscovered,
     /// Not at all, in the time there was.
     Silence,
 }
@@ -118,6 +120,7 @@ impl Ladder {
                 }
                 Some(code)
             }
+            Reply::Undiscovered => return Step::Connected(self.version),
             Reply::Malformed | Reply::Silence => None,
         };
         // Recognised modern errors, and no others (DET-03, DET-08): what is wrong is for this client to mend.
@@ -147,7 +150,7 @@ impl Ladder {
             }
             // INIT-09, and modern servers that say in any error what they speak (VER-06).
             Reply::Error { data, .. } => supported(data),
-            Reply::Malformed | Reply::Silence => None,
+            Reply::Malformed | Reply::Undiscovered | Reply::Silence => None,
         };
         let Some(theirs) = theirs else {
             return self.initialize_failed(reply);
@@ -244,7 +247,9 @@ impl Ladder {
                 code,
                 message: short(message),
             },
-            Reply::Result(_) | Reply::Malformed => ConnectError::Malformed { method },
+            Reply::Result(_) | Reply::Malformed | Reply::Undiscovered => {
+                ConnectError::Malformed { method }
+            }
             Reply::Silence => ConnectError::TimedOut { method },
         }
     }

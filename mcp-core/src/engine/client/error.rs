@@ -35,6 +35,12 @@ pub enum ConnectError {
         /// What was asked.
         method: &'static str,
     },
+    /// The transport has no answer, and knows why.
+    #[non_exhaustive]
+    Unanswered {
+        /// What was asked.
+        method: &'static str,
+    },
     /// No answer in time.
     #[non_exhaustive]
     TimedOut {
@@ -67,6 +73,7 @@ impl fmt::Display for ConnectError {
             Self::Malformed { method } => {
                 write!(f, "the server's answer to `{method}` is not one")
             }
+            Self::Unanswered { method } => write!(f, "`{method}` was not answered"),
             Self::TimedOut { method } => write!(f, "the server did not answer `{method}` in time"),
             Self::Closed { method } => {
                 write!(f, "the server's stream ended before it answered `{method}`")

@@ -13,6 +13,7 @@ mod request;
 mod server;
 #[cfg(test)]
 mod tests;
+mod unanswered;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -29,6 +30,7 @@ pub use notification::{NotificationKind, ServerNotification};
 pub use receive::{Incoming, Outcome, RemoteError};
 pub use request::CallOptions;
 pub use server::ServerInfo;
+pub use unanswered::Unanswered;
 
 use super::call::Calls;
 use super::pending::Pending;
@@ -79,6 +81,8 @@ pub struct ClientEngine {
     meta: Box<str>,
     /// Params while they are looked through for `_meta`.
     scratch: Vec<u8>,
+    /// The request that the message at hand came as the answer to, as far as its transport knows.
+    answering: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -165,6 +169,7 @@ impl ClientEngine {
             counters: Counters::default(),
             meta: Box::default(),
             scratch: Vec::new(),
+            answering: None,
         }
     }
 

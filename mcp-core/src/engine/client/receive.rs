@@ -72,6 +72,8 @@ pub enum Outcome<'b> {
     Invalid(PeerFault),
     /// A subscription that the server has ended (SUB-12).
     Ended,
+    /// Not at all: see [`ClientEngine::unanswered`]. What the server did is unknown.
+    Unanswered,
 }
 
 /// An error as the server gave it.
@@ -183,6 +185,16 @@ impl ClientEngine {
                 data: error.data,
             },
         };
+        if let Some(number) = self.answering
+            && outcome.is_err()
+            && response
+                .id
+                .is_none_or(|id| self.pending.find(id) == Lookup::Unknown)
+            && let Lookup::Pending(key) = self.pending.find_number(number)
+            && let Some(&entry) = self.pending.get(key)
+        {
+            return self.answered(now, key, entry, reply, outcome, out);
+        }
         let Some(id) = response.id else {
             // While nothing but the probe waits, it is what was not understood.
             if matches!(&self.phase, Phase::Connecting(connecting) if connecting.is_probing()) {
@@ -197,6 +209,18 @@ impl ClientEngine {
             Ok(found) => found,
             Err(incoming) => return Ok(incoming),
         };
+        self.answered(now, key, entry, reply, outcome, out)
+    }
+
+    fn answered<'b, S: Sink + ?Sized>(
+        &mut self,
+        now: Instant,
+        key: RequestKey,
+        entry: Entry,
+        reply: Reply<'b>,
+        outcome: Result<RawJson<'b>, RemoteError<'b>>,
+        out: &mut S,
+    ) -> Result<Incoming<'b>, Full> {
         if entry.kind == RequestKind::Connecting {
             return self.connect_answered(now, reply, out);
         }

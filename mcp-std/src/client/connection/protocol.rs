@@ -115,10 +115,10 @@ impl Protocol for ClientConnection<'_> {
 
     fn deadline(&self) -> Option<Instant> {
         let engine = self.stdio.engine().poll_timeout().map(machine_instant);
-        match (engine, self.silent_at()) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
+        [engine, self.silent_at(), self.again_at()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
@@ -127,6 +127,7 @@ impl Protocol for ClientConnection<'_> {
         // A `Vec` is never full.
         let _ = engine.handle_timeout(engine_now(), &mut Lines::new(out));
         self.take_events();
+        self.make_again(now, out);
         if self.silent_at().is_some_and(|at| at <= now) {
             self.probe(out);
         }
