@@ -112,6 +112,9 @@ pub struct EnumSchema<'a> {
     pub options: List<'a, EnumOption<'a>>,
     /// How many may be chosen; `None` is one, and the answer then no array.
     pub several: Option<Several>,
+    /// Whether the titles of a choice of one stand beside the values, as `enumNames`, where the revision has a better form:
+    /// for clients that know no other. A choice that was read in this form is written in it again. 2025-06-18 has no other.
+    pub enum_names: bool,
     /// What is chosen at first. From 2025-11-25 on.
     pub default: Option<List<'a, Cow<'a, str>>>,
 }
@@ -191,11 +194,14 @@ impl<'b> Decode<'b> for EnumSchema<'b> {
             Some(one) if one.as_string().is_some() => Some([Cow::decode(one)?].into()),
             other => optional(other).map_err(|error| error.at("EnumSchema", "default"))?,
         };
+        let options = options(items.unwrap_or(value))?;
+        let titled = options.iter().any(|option| option.title.is_some());
         Ok(Self {
             title: member_as(value, "title")?,
             description: member_as(value, "description")?,
-            options: options(items.unwrap_or(value))?,
+            options,
             several,
+            enum_names: titled && member(value, &["enumNames"]).is_some(),
             default,
         })
     }
@@ -308,7 +314,8 @@ impl EnumSchema<'_> {
             }
             json.end_array();
         };
-        if self.is_titled() && target.since(D) {
+        let apart = self.enum_names && self.several.is_none();
+        if self.is_titled() && target.since(D) && !apart {
             json.key(titled);
             json.begin_array();
             for option in &self.options {
@@ -359,6 +366,7 @@ impl Own for EnumSchema<'_> {
             description: self.description.own(),
             options: self.options.own(),
             several: self.several,
+            enum_names: self.enum_names,
             default: self.default.own(),
         }
     }

@@ -39,6 +39,21 @@ use crate::schema::{Checks, Violations};
 /// let server = Server::builder("calculator", "1.0.0").with_tool(divide).build()?;
 /// # Ok::<(), mcp_std::BuildError>(())
 /// ```
+///
+/// An argument that proxies are to see, to route by it perhaps, says in its schema which header repeats it. Clients of
+/// 2026-07-28 then send `Mcp-Param-Region` over HTTP, and a call whose header and argument differ is refused (XH-01). It is a
+/// text, a whole number or a boolean; what cannot be a header is found when the server is built.
+///
+/// ```
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Query {
+///     #[schemars(extend("x-mcp-header" = "Region"))]
+///     region: String,
+/// }
+/// # let query = mcp_std::Tool::new("query", "Asks a region", |args: Query| async move { args.region });
+/// # mcp_std::Server::builder("regions", "1.0.0").with_tool(query).build()?;
+/// # Ok::<(), mcp_std::BuildError>(())
+/// ```
 pub struct Tool<S: Sharing = Shared> {
     pub(crate) definition: model::Tool<'static>,
     /// A schema was not what a schema is, which building the server tells.

@@ -132,6 +132,21 @@ fn choices_have_a_form_for_each_revision() {
             assert_eq!(PrimitiveSchema::decode(written.raw()).as_ref(), Ok(&schema));
         }
     }
+    // Names beside the values stay there, in revisions with a better form too; only a choice of one has them.
+    let beside = json!({"type": "string", "enum": ["a", "b"], "enumNames": ["A", "B"]});
+    let mut old = EnumSchema::new(&titled);
+    old.enum_names = true;
+    for version in [V2025_06_18, V2025_11_25, V2026_07_28] {
+        let written = PrimitiveSchema::Enum(old.clone()).to_json(version);
+        assert_eq!(at(&PrimitiveSchema::Enum(old.clone()), version), beside);
+        let read = PrimitiveSchema::decode(written.raw());
+        assert_eq!(read, Ok(PrimitiveSchema::Enum(old.clone())));
+    }
+    old.several = Some(Several::default());
+    assert_eq!(
+        at(&PrimitiveSchema::Enum(old), V2025_11_25),
+        json!({"type": "array", "items": {"anyOf": consts}})
+    );
     // A draft's `oneOf` of a choice of several, and names that are not one for each value.
     let decode = |text| PrimitiveSchema::decode(raw(text)).expect(text);
     let draft = decode(r#"{"type":"array","items":{"oneOf":[{"const":"a","title":"A"}]}}"#);

@@ -23,6 +23,13 @@ struct Anything {
     members: BTreeMap<String, Value>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Mirrored {
+    /// What clients of 2026-07-28 repeat over HTTP in the header `Mcp-Param-Value`.
+    #[schemars(extend("x-mcp-header" = "Value"))]
+    value: String,
+}
+
 /// The first one asks for nothing and needs nothing, so that a client can try any list by its first tool.
 pub(super) fn first(builder: ServerBuilder) -> ServerBuilder {
     builder.tool("test_simple_text", "Says one line", || async {
@@ -77,6 +84,20 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
                     .await;
                 "logged"
             },
+        )
+        .tool(
+            "test_reconnection",
+            "Hangs up on a client of 2025-11-25 over HTTP, to answer when it comes again",
+            |context: Context| async move {
+                context.hang_up(Duration::from_millis(500)).await;
+                Timer::after(Duration::from_millis(100)).await;
+                "You came back, or never had to go."
+            },
+        )
+        .tool(
+            "test_custom_header",
+            "Takes an argument that a header repeats",
+            |args: Mirrored| async move { args.value },
         )
         .with_tool(
             Tool::new(
