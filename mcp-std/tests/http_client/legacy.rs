@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use futures_lite::StreamExt as _;
 use mcp_std::ProtocolVersion;
 use mcp_std::client::{ClosedReason, Restart};
 use mcp_std::model::{ElicitAction, ElicitResult, SubscriptionFilter};

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures_lite::StreamExt as _;
 use mcp_std::ProtocolVersion;
 use mcp_std::client::{CallError, CallOptions, Client, ConnectError, Direction, EraCache};
 use mcp_std::model::SubscriptionFilter;

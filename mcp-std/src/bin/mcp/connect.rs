@@ -59,8 +59,14 @@ pub(crate) struct Target {
     /// How long all of it may take, in seconds, whatever the server does meanwhile [default: an hour for a call]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     max_time: Option<u32>,
+    /// The server: where it is served over HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
+    /// Sends this header along over HTTP, such as "Authorization: Bearer …"; may be given several times
+    #[arg(long, value_name = "NAME: VALUE", value_parser = header, requires = "url")]
+    header: Vec<(String, String)>,
     /// The server: a program and its arguments. It gets the environment that this program has
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -77,6 +83,11 @@ fn revision(name: &str) -> Result<ProtocolVersion, String> {
         let known: Vec<_> = known.collect();
         format!("there are {}", known.join(", "))
     })
+}
+
+fn header(line: &str) -> Result<(String, String), String> {
+    let (name, value) = line.split_once(':').ok_or("there is no `:` in it")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn level(name: &str) -> Result<LoggingLevel, String> {
@@ -147,16 +158,9 @@ impl Target {
     }
 
     async fn connect(&self, words: Arc<LastWords>) -> Result<Client, Failure> {
-        let (program, arguments) = self.command.split_first().expect("clap requires it");
-        let name = program.to_string_lossy().into_owned();
+        let name = self.server();
         let trace = self.trace.then(|| Arc::new(Trace::start(&name)));
-        // Whoever writes a command line has the say over what the program gets, as with `env` or `time`.
-        let command = Command::new(program)
-            .args(arguments)
-            .inherit_env(Inherit::All)
-            .stderr(self.stderr(trace.clone(), words))
-            // Shown as it comes, or kept as `words`: messages are not to say it once more.
-            .stderr_tail(0);
+        let stderr = self.stderr(trace.clone(), words);
         let chatter = Arc::new(OnceLock::new());
         let first = chatter.clone();
         let mut builder = Client::builder("mcp", env!("CARGO_PKG_VERSION"))
@@ -169,7 +173,7 @@ impl Target {
                     first.get_or_init(|| String::from_utf8_lossy(bytes).into_owned());
                 }
             });
-        let (form, url) = ask::handlers(&self.command);
+        let (form, url) = ask::handlers(&self.words());
         builder = builder
             .elicitation(form)
             .url_elicitation(url)
@@ -195,11 +199,48 @@ impl Target {
             (None, EraChoice::Legacy) => builder.revision(ProtocolVersion::LATEST_LEGACY),
             (None, EraChoice::Modern) => builder.revision(ProtocolVersion::LATEST_MODERN),
         };
-        builder.connect_stdio(command).await.map_err(|error| {
+        let connected = match &self.url {
+            Some(url) => {
+                for (name, value) in &self.header {
+                    builder = builder.header(name, value);
+                }
+                builder.connect_http(url).await
+            }
+            None => {
+                let (program, arguments) = self.command.split_first().expect("clap requires it");
+                // Whoever writes a command line has the say over what the program gets, as with `env` or `time`.
+                let command = Command::new(program)
+                    .args(arguments)
+                    .inherit_env(Inherit::All)
+                    .stderr(stderr)
+                    // Shown as it comes, or kept as `words`: messages are not to say it once more.
+                    .stderr_tail(0);
+                builder.connect_stdio(command).await
+            }
+        };
+        connected.map_err(|error| {
             let chosen = self.revision.is_some() || !matches!(self.era, EraChoice::Auto);
             let chatter = chatter.get().map(String::as_str);
             Failure::connect(&error, &name, chosen, chatter)
         })
+    }
+
+    /// How the server is called here.
+    fn server(&self) -> String {
+        let program = || {
+            self.command
+                .first()
+                .map(|it| it.to_string_lossy().into_owned())
+        };
+        self.url.clone().or_else(program).unwrap_or_default()
+    }
+
+    /// What stands for it on the command line.
+    fn words(&self) -> Vec<OsString> {
+        match &self.url {
+            Some(url) => vec![url.into()],
+            None => self.command.clone(),
+        }
     }
 
     /// What is to be settled before the command does anything.
@@ -308,7 +349,7 @@ impl Connected<'_> {
             let named = server.implementation.as_ref()?;
             Some(format!("{} {}", named.name, named.version))
         });
-        named.unwrap_or_else(|| self.target.command[0].to_string_lossy().into_owned())
+        named.unwrap_or_else(|| self.target.server())
     }
 }
 
