@@ -23,6 +23,19 @@
 //! and so does a [`Subscription`]. What a revision does not have is refused before it is sent:
 //! [`CallError::Unsupported`].
 //!
+//! # Over HTTP
+//!
+//! [`Client::http`], or [`ClientBuilder::connect_http`] for all that can be said about it, with the feature `http`. The rest is
+//! the same as over standard input and output; what differs:
+//!
+//! - Each call is an exchange of its own: one that fails is [`CallError::Http`], and the connection goes on. What changes
+//!   nothing on the server is asked again, twice at most; a tool is called again only if the server cannot have heard of the
+//!   first call, or [`CallOptions::retry`] allows it.
+//! - A call that is given up closes its stream, which tells a server of 2026-07-28; older ones get a message.
+//! - Tools whose arguments cannot be said in headers as they are declared are not in the list (XH-07).
+//! - A session that the server has ended is begun anew without anybody noticing; a stream that was interrupted is resumed.
+//! - There are 256 connections at most, and each subscription to a server of 2026-07-28 is one.
+//!
 //! # Where it runs
 //!
 //! Each connection is a task of its own, on the global executor of [`smol`] unless [`ClientBuilder::spawner`] says where.

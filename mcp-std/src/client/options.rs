@@ -52,7 +52,9 @@ impl Default for Timeouts {
 
 /// Whether a server that ended is started again.
 ///
-/// Only for servers that the client started: [`Client::connect_stdio`](super::ClientBuilder::connect_stdio).
+/// Only for servers that the client started, [`connect_stdio`](super::ClientBuilder::connect_stdio), and for those at a URL:
+/// there it means that the handshake is done again when the server can be reached no more in the way it was, such as a session
+/// that it has ended and does not renew. A single exchange that fails is no such end.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Restart {
