@@ -58,6 +58,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         let (notes_in, notes) = async_channel::bounded(most_notes);
         let seen = hub.changes();
         let (offer, mailbox) = hub.join(notes_in.clone());
+        let link = Arc::new(Link::new(notes_in, hub.board.clone()));
         Self {
             wire: wire(&offer),
             hub,
@@ -69,7 +70,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             notes: Box::pin(notes),
-            link: Arc::new(Link::new(notes_in)),
+            link,
             asks: Asks::default(),
             ended: false,
         }
