@@ -183,8 +183,9 @@ impl CallOptions {
         self
     }
 
-    /// Asks a server of 2026-07-28 for the log messages of this call, from this level on (LOG-05). Older servers have one
+    /// Asks a server of 2026-07-28 for the log messages of this call, from this level on. Older servers have one
     /// level for all calls: [`Client::set_level`](super::Client::set_level).
+    // LOG-05.
     pub const fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self

@@ -198,7 +198,8 @@ impl<S: Sharing> ServerBuilder<S> {
         self
     }
 
-    /// How to use the server, for the model (DISC-06).
+    /// How to use the server, for the model.
+    // DISC-06.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.identity.instructions = Some(instructions.into());
         self

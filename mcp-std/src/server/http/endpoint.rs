@@ -71,7 +71,8 @@ impl Endpoint {
         lane.unwrap_or_else(|| exchange::lane(self))
     }
 
-    pub(super) fn give_back(&self, lane: Lane) {
+    pub(super) fn give_back(&self, mut lane: Lane) {
+        lane.sleep();
         let mut pool = lock(&self.pool);
         if pool.len() < POOL {
             pool.push(lane);

@@ -59,7 +59,7 @@ impl Exchange {
     ) -> Self {
         let mut lane = endpoint.take_lane();
         lane.principal = principal;
-        lane.refresh();
+        lane.wake_up();
         let mut exchange = Self {
             endpoint: endpoint.clone(),
             lane: None,
