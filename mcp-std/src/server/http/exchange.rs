@@ -14,6 +14,7 @@ use mcp_core::binding::http::{Accepts, MISSING_CAPABILITY, Output, Reply, check_
 use mcp_core::engine::CallKey;
 use mcp_core::engine::server::{Incoming, Message, ServerEngine};
 use mcp_core::model::Era;
+use mcp_core::rpc::write_error;
 
 use super::endpoint::Endpoint;
 use crate::entropy;
@@ -75,6 +76,11 @@ impl Exchange {
         };
         if let Incoming::Rejected(fault) = &incoming {
             reply.set_status(status(*fault, Era::Modern));
+            if reply.buffered() == 0 {
+                // Nothing answers it, but the HTTP request has to be told that it was refused (HTTP-09). No reply is ever
+                // full.
+                let _ = write_error(reply, None, fault.code(), fault, |_| {});
+            }
         }
         lane.handle(incoming, &mut One(reply));
         exchange.lane = Some(lane);

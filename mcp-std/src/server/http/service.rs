@@ -18,6 +18,7 @@ use http::{Request, Response, StatusCode};
 use http_body::Body;
 use mcp_core::binding::http::{Accepts, Head, Output, Refusal, Route, Verb};
 use mcp_core::engine::server::Message;
+use mcp_core::model::Method;
 use mcp_io::http::server::{BodyError, Parkable, collect};
 
 use super::body::{HttpBody, Kind};
@@ -149,6 +150,9 @@ where
     })?;
     let message = Message::read(&body, &limits);
     match head.route(&message)? {
+        Route::Stateless if accepts == Accepts::Json && listens(&message) => {
+            Err(Refusal::ONLY_EVENTS)
+        }
         Route::Stateless => {
             let exchange = Exchange::begin(endpoint, principal, head, accepts, &message);
             Ok(exchange_response(exchange).await)
@@ -185,6 +189,12 @@ where
     }
 }
 
+/// Whether the answer to a message is a stream whatever comes of it.
+fn listens(message: &Message<'_>) -> bool {
+    let method = message.method().and_then(Method::parse);
+    message.is_request() && method == Some(Method::SubscriptionsListen)
+}
+
 async fn get(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
@@ -193,7 +203,12 @@ async fn get(
     let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
     let session = endpoint.session(id, principal)?;
     let reader = session.get(head.last_event_id()).await?;
-    Ok(session_response(endpoint, reader).await)
+    let mut response = session_response(endpoint, reader).await;
+    if response.body().is_nothing() {
+        // LH-19: a stream that is taken up at its end is one all the same.
+        response = events(HttpBody::EMPTY);
+    }
+    Ok(response)
 }
 
 async fn open(
@@ -263,6 +278,8 @@ async fn session_response(endpoint: &Endpoint, mut reader: Reader) -> Response<H
     match poll_fn(|cx| reader.poll_output(cx, head_after)).await {
         Output::Json { status, body, .. } => json(status, body),
         Output::Events(first) => events(HttpBody::stream(first, Kind::Session(reader, keep_alive))),
+        // LH-25: a call that was not answered before its session ended.
+        Output::Accepted | Output::End if reader.is_over() => refuse(Refusal::NO_SESSION),
         Output::Accepted | Output::End | Output::Undecided | _ => accepted(),
     }
 }

@@ -27,6 +27,7 @@ use mcp_core::binding::http::{
 };
 use mcp_core::engine::CallKey;
 use mcp_core::engine::server::{Incoming, Message, ServerEngine};
+use mcp_core::json::Sink as _;
 use mcp_core::model::{Era, ProtocolVersion};
 
 use super::endpoint::Endpoint;
@@ -273,11 +274,16 @@ fn take(
 ) {
     connection.refresh();
     let mut routed = Routed::new(streams);
+    if !message.is_request() {
+        routed.aside = Some(Reply::new(Accepts::Both));
+    }
     let incoming = connection.engine().take(message, routed.sender());
     if let Incoming::Rejected(fault) = &incoming {
-        routed.sender().set_status(status(*fault, Era::Legacy));
+        let status = status(*fault, Era::Legacy);
+        routed.own().set_status(status);
     }
     connection.handle(incoming, &mut routed);
+    routed.settle(None);
 }
 
 impl State {
@@ -314,6 +320,11 @@ impl Reader {
             say_something: false,
             whole_session: None,
         }
+    }
+
+    /// Whether the session has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.session.over.load(Ordering::Acquire)
     }
 
     /// Waits until it is known what the response is.
@@ -355,13 +366,14 @@ impl Reader {
 
     fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Output> {
         let mut state = core::task::ready!(poll_lock(&self.session.state, &mut self.lock, cx));
-        if mem::take(&mut self.say_something)
-            && let Some(reply) = state.streams.reply(self.stream)
-        {
-            reply.begin_stream();
-            reply.keep_alive();
+        if mem::take(&mut self.say_something) {
+            state.streams.keep_alive(self.stream);
         }
         let output = state.streams.take(self.stream);
+        if matches!(output, Output::End | Output::Json { .. } | Output::Accepted) {
+            // The place may be that of another reader by now, who waits.
+            return Poll::Ready(output);
+        }
         let at = self.stream.index();
         if state.readers.len() <= at {
             state.readers.resize(at + 1, None);
@@ -394,6 +406,9 @@ impl fmt::Debug for Reader {
 struct Routed<'s> {
     streams: &'s mut Streams,
     nowhere: Reply,
+    /// What is said to the sender of a message that is no request. It may be meant for another: a cancellation of the last
+    /// call of a batch that was not answered makes the answers of that batch leave (BAT-07).
+    aside: Option<Reply>,
 }
 
 impl<'s> Routed<'s> {
@@ -401,6 +416,29 @@ impl<'s> Routed<'s> {
         Self {
             streams,
             nowhere: Reply::new(Accepts::Both),
+            aside: None,
+        }
+    }
+
+    fn own(&mut self) -> &mut Reply {
+        self.streams.sender().unwrap_or(&mut self.nowhere)
+    }
+
+    /// Passes on what was set aside: to the stream of a call that was cancelled, else to the sender.
+    fn settle(&mut self, cancelled: Option<CallKey>) {
+        let Some(aside) = self.aside.as_mut().filter(|aside| aside.buffered() > 0) else {
+            return;
+        };
+        aside.end();
+        let said = aside.take();
+        *aside = Reply::new(Accepts::Both);
+        let out = match cancelled {
+            Some(key) => self.answer(key),
+            None => self.own(),
+        };
+        if let Output::Json { body, .. } = said {
+            // No reply is ever full.
+            let _ = out.append(&body).and_then(|()| out.end_message());
         }
     }
 }
@@ -409,7 +447,11 @@ impl Outlets for Routed<'_> {
     type Out = Reply;
 
     fn sender(&mut self) -> &mut Reply {
-        self.streams.sender().unwrap_or(&mut self.nowhere)
+        self.settle(None);
+        match &mut self.aside {
+            Some(aside) => aside,
+            None => self.streams.sender().unwrap_or(&mut self.nowhere),
+        }
     }
 
     fn answer(&mut self, key: CallKey) -> &mut Reply {
@@ -434,6 +476,7 @@ impl Outlets for Routed<'_> {
     }
 
     fn ended(&mut self, key: CallKey) {
+        self.settle(Some(key));
         self.streams.ended(key);
     }
 
