@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_lite::StreamExt as _;
 use mcp_io::http::server::Listener;
 use mcp_std::client::{CallError, CallOptions, Client};
 use mcp_std::model::{ElicitAction, ElicitResult, SubscriptionFilter};

@@ -70,7 +70,7 @@ impl Failure {
             json.key("error");
             json.begin_object();
             json.key("code");
-            json.integer(answer.code.value().into());
+            json.integer(answer.code.value());
             json.key("message");
             json.string(&answer.message);
             if let Some(data) = &answer.data {
@@ -197,7 +197,7 @@ impl Failure {
                 | HandshakeError::Closed { .. }
                 | _ => error.to_string(),
             },
-            _ => error.to_string(),
+            ConnectError::Config(_) | ConnectError::Http(_) | _ => error.to_string(),
         };
         if let Some(line) = chatter {
             let line = cut(&printable(line), 200);
