@@ -360,9 +360,9 @@ impl<'s> ClientConnection<'s> {
             return;
         };
         self.phase = Phase::Ready;
-        self.version = Some(server.version);
+        self.version = Some(server.revision);
         tracing::info!(
-            revision = server.version.as_str(),
+            revision = server.revision.as_str(),
             era = ?server.era(),
             "connected"
         );
