@@ -333,6 +333,12 @@ impl Client {
         self.0.set_roots(roots)
     }
 
+    /// [`client::Client::stderr`]
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        self.0.stderr()
+    }
+
     /// [`client::Client::closed`]
     #[must_use]
     pub fn closed(&self) -> Option<Closed> {

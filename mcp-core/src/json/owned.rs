@@ -55,6 +55,17 @@ impl<'a> Json<'a> {
 
     /// What serde makes of a value of yours: a struct, a map, a `serde_json::Value`.
     ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use mcp_core::json::Json;
+    ///
+    /// let ages = BTreeMap::from([("Ada", 36)]);
+    /// assert_eq!(Json::of(&ages)?.as_str(), r#"{"Ada":36}"#);
+    /// assert!(Json::of(&BTreeMap::from([((1, 2), 3)])).is_err());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Its `Serialize` fails, or it is no JSON (a map whose keys are no strings), or deeper than

@@ -10,7 +10,17 @@ use crate::json::{RawJson, Sink, Writer};
 
 /// A list, borrowed or owned: a `Cow<[T]>` that, unlike one, may stand where shorter-lived elements are asked for.
 ///
-/// Made `from` a slice, an array or a `Vec`, or collected; read as a slice.
+/// Made `from` a slice, an array or a `Vec`, or collected; read as a slice, or taken apart:
+///
+/// ```
+/// use mcp_core::model::List;
+///
+/// let words = ["one".to_owned(), "two".to_owned()];
+/// for list in [List::from(&words), List::from(words.clone())] {
+///     let taken: Vec<String> = list.into_iter().collect();
+///     assert_eq!(taken, words);
+/// }
+/// ```
 #[expect(clippy::exhaustive_enums, reason = "borrowed or owned, as in `Cow`")]
 #[derive(Clone)]
 pub enum List<'a, T> {

@@ -13,6 +13,8 @@ record! {
     /// use mcp_core::model::SubscriptionFilter;
     ///
     /// let filter = SubscriptionFilter::new().tools().resource("note://1").resource("note://2");
+    /// assert!(filter.tools_list_changed && !filter.prompts_list_changed);
+    /// assert_eq!(filter.resource_subscriptions.map(|uris| uris.len()), Some(2));
     /// ```
     #[derive(Default)]
     pub struct SubscriptionFilter<'a> {
@@ -68,7 +70,7 @@ impl<'a> SubscriptionFilter<'a> {
 record! {
     /// The params of `subscriptions/listen`.
     pub struct SubscriptionsListenRequestParams<'a> {
-        /// What is listened for.
+        /// Which changes the client wants to be told of.
         notifications: req SubscriptionFilter<'a> = "notifications";
         /// `_meta`.
         meta: opt Json<'a> = "_meta";
@@ -89,7 +91,7 @@ result_impls!(SubscriptionsListenResult);
 record! {
     /// The params of `notifications/subscriptions/acknowledged`.
     pub struct SubscriptionsAcknowledgedParams<'a> {
-        /// What of it is honoured (SUB-04).
+        /// Those of them that the server will tell of (SUB-04).
         notifications: req SubscriptionFilter<'a> = "notifications";
         /// `_meta`, which names the subscription.
         meta: opt Json<'a> = "_meta";

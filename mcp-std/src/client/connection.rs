@@ -371,9 +371,9 @@ impl<'s> ClientConnection<'s> {
         };
         self.phase = Phase::Ready;
         self.fault = None;
-        self.version = Some(server.version);
+        self.version = Some(server.revision);
         tracing::info!(
-            revision = server.version.as_str(),
+            revision = server.revision.as_str(),
             era = ?server.era(),
             "connected"
         );

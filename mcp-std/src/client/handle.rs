@@ -113,6 +113,8 @@ pub(crate) struct Shared {
     /// Calls that are given to the connection are sent at once.
     takes_calls: AtomicBool,
     counters: Mutex<Counters>,
+    /// The last of what the process of the server says on standard error.
+    stderr: Mutex<Tail>,
     status: Mutex<Status>,
 }
 
@@ -127,6 +129,16 @@ pub(crate) struct Settings {
     pub(crate) tap: Tap,
     /// Whether there may be another connection after one that was lost.
     pub(crate) restarts: bool,
+}
+
+/// `None`: there was no process yet.
+#[derive(Default)]
+struct Tail(Option<Box<dyn Fn() -> String + Send + Sync>>);
+
+impl fmt::Debug for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.is_some().fmt(f)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -155,6 +167,7 @@ impl Shared {
             settings,
             takes_calls: AtomicBool::new(false),
             counters: Mutex::default(),
+            stderr: Mutex::default(),
             status: Mutex::default(),
         }
     }
@@ -184,6 +197,16 @@ impl Shared {
 
     pub(crate) fn why_closed(&self) -> Option<Closed> {
         self.lock().closed.clone()
+    }
+
+    pub(crate) fn set_stderr(&self, tail: impl Fn() -> String + Send + Sync + 'static) {
+        let mut known = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = Tail(Some(Box::new(tail)));
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        let known = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        known.0.as_ref().map(|tail| tail()).unwrap_or_default()
     }
 
     /// How often a connection was made.

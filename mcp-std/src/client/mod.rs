@@ -16,6 +16,26 @@
 //! # Ok(()) }
 //! ```
 //!
+//! The arguments are anything that serde writes as an object; `&()` is none. A server that is a child gets little of the
+//! environment of this process: see [`ClientBuilder::connect_stdio`].
+//!
+//! # Being asked, being told
+//!
+//! [`ClientBuilder::elicitation`], [`sampling`](ClientBuilder::sampling) and [`roots`](ClientBuilder::roots) answer what
+//! servers ask. [`Client::subscribe`] tells what changes:
+//!
+//! ```no_run
+//! # async fn example(client: mcp_std::Client) -> Result<(), mcp_std::client::CallError> {
+//! use mcp_std::model::SubscriptionFilter;
+//!
+//! let filter = SubscriptionFilter::new().tools().resource("note://1");
+//! let mut changes = client.subscribe(filter).await?;
+//! while let Some(change) = changes.next().await {
+//!     println!("{change:?}");
+//! }
+//! # Ok(()) }
+//! ```
+//!
 //! # Eras
 //!
 //! A client speaks all five revisions of the protocol and finds out which one its server speaks, newest first. What differs
@@ -165,14 +185,15 @@ impl Client {
     #[must_use]
     pub fn version(&self) -> ProtocolVersion {
         self.server()
-            .map_or(ProtocolVersion::LATEST_MODERN, |server| server.version)
+            .map_or(ProtocolVersion::LATEST_MODERN, |server| server.revision)
     }
 
     fn era(&self) -> Era {
         self.version().era()
     }
 
-    /// The changes that the filter names, from now on.
+    /// The changes that the filter names, from now on:
+    /// `client.subscribe(SubscriptionFilter::new().tools().resource("note://1"))`.
     ///
     /// Servers of 2026-07-28 are asked to tell. Older ones tell of their lists unasked if they declared it, and are asked for
     /// each resource.
@@ -213,6 +234,13 @@ impl Client {
             return Err(CallError::Unsupported(Unsupported::Roots));
         }
         self.handle.control(Control::RootsChanged)
+    }
+
+    /// The last that the server's process has written to standard error, 16 KiB of it unless [`Command::stderr_tail`] says
+    /// otherwise. Empty if there is no such process, or that is not captured.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        self.shared().stderr()
     }
 
     /// Why there is no connection any more, and will be none. `None` while there is one, or is to be one again.

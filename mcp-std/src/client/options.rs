@@ -154,7 +154,7 @@ pub enum CacheUse {
     Use,
     /// The server is asked in any case, and the answer goes there.
     Refresh,
-    /// Neither.
+    /// The answer is asked for, and is not kept.
     Bypass,
 }
 

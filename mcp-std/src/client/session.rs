@@ -432,6 +432,7 @@ impl Session {
                 let child = smol::unblock(move || command.spawn())
                     .await
                     .map_err(ConnectError::Spawn)?;
+                self.shared.set_stderr(child.handle.stderr());
                 let streams = Opened::Streams(Box::pin(child.reader), Box::pin(child.writer));
                 Ok((streams, Some(child.handle)))
             }

@@ -359,3 +359,30 @@ fn a_program_is_given_the_time_to_end_that_was_said() {
         assert!(!is_there(pids.try_iter().last().expect("it said so")));
     });
 }
+
+#[test]
+fn what_a_server_says_on_standard_error_is_there_while_it_runs() {
+    let server = example("server_tokio");
+    let script = format!("echo hello >&2; exec {}", server.display());
+    let command = Command::new("sh").arg("-c").arg(script);
+    smol::block_on(async {
+        let client = builder().connect_stdio(command).await;
+        let client = client.expect("it connects");
+        // Another stream than that of the answers: it may be read later.
+        let started = Instant::now();
+        while client.stderr() != "hello\n" {
+            assert!(
+                started.elapsed() < Duration::from_secs(10),
+                "{:?}",
+                client.stderr()
+            );
+            smol::Timer::after(MOMENT / 10).await;
+        }
+        let closed = client.close().await;
+        let shown = format!("{closed:?}");
+        assert!(
+            shown.starts_with("Closed { reason: Us, exit: Some(\""),
+            "{shown}"
+        );
+    });
+}

@@ -41,7 +41,7 @@ async fn lists(report: &mut Report, client: &Client) {
                     "tools",
                 )?;
             }
-            holds(server.version == client.version(), &server)
+            holds(server.revision == client.version(), &server)
         })
         .await;
     report
