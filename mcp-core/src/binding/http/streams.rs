@@ -18,7 +18,7 @@ use crate::model::ProtocolVersion;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct StreamLimits {
-    /// How many responses may be open at once. Default: 64.
+    /// How many responses may be open at once. Default: 1,024.
     pub max_open: usize,
     /// How many bytes of events are kept for clients that come back, in all streams together. Of more, the oldest are
     /// forgotten. Default: 1 MiB.
@@ -31,7 +31,7 @@ pub struct StreamLimits {
 impl Default for StreamLimits {
     fn default() -> Self {
         Self {
-            max_open: 64,
+            max_open: 1_024,
             max_kept: 1024 * 1024,
             max_buffered: 1024 * 1024,
         }
