@@ -27,11 +27,13 @@
 //! | --- | --- | --- | --- |
 //! | [`scan`] | bytes | positions | JSON |
 //! | [`json`] | text | checked spans, and back | JSON-RPC |
-//! | [`frame`] | a stream | lines | JSON |
+//! | [`frame`] | a stream | lines, server-sent events | JSON |
 //! | [`rpc`] | a message | its envelope, and back | MCP |
 //! | [`model`] | spans | MCP's vocabulary, and back | state |
 //! | [`engine`] | messages | answers and calls | framing, sockets |
 //! | [`binding`] | a transport's bytes | the engine's messages | sockets |
+//!
+//! [`binding::http`] has the rules of Streamable HTTP, for any HTTP library.
 //!
 //! # Promises
 //!

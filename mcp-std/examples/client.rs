@@ -17,8 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let client = Client::stdio(Command::new(program).args(words)).await?;
         let server = client.server().ok_or("no server")?;
         if let Some(it) = &server.implementation {
-            let revision = server.version.as_str();
-            println!("{} {} speaks {revision}", it.name, it.version);
+            println!("{} {} speaks {}", it.name, it.version, server.revision);
         }
         for tool in client.list_tools().await? {
             let about = tool.description.unwrap_or_default();

@@ -1,9 +1,9 @@
 //! A wiki: resources, a template of them, a prompt, completion, and changes that subscribers hear of.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
-use mcp_std::{Prompt, Resource, ResourceError, ResourceTemplate, Server};
+use mcp_std::{Context, Prompt, Resource, ResourceError, ResourceTemplate, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -67,27 +67,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })
     .complete("title", titles);
 
-    // A handler that changes what the server says needs the server, which is there once it is built.
-    let itself: Arc<OnceLock<Server>> = Arc::default();
-    let wiki = itself.clone();
-    let edit = move |edit: Edit| {
+    let edit = move |context: Context, edit: Edit| {
         write(&pages, &edit.title, &edit.text);
-        if let Some(server) = wiki.get() {
-            server.resource_updated(&format!("wiki://page/{}", edit.title));
-            server.resource_updated("wiki://index");
-        }
+        context.resource_updated(&format!("wiki://page/{}", edit.title));
+        context.resource_updated("wiki://index");
         async {}
     };
 
-    let server = Server::builder("wiki", "1.0.0")
+    Server::builder("wiki", "1.0.0")
         .with_resource(index)
         .with_template(page)
         .with_prompt(summarise)
         .tool("edit", "Writes a page", edit)
         .subscriptions()
-        .build()?;
-    itself.get_or_init(|| server.clone());
-    server.run_stdio()?;
+        .build()?
+        .run_stdio()?;
     Ok(())
 }
 

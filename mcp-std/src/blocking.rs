@@ -13,6 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`Client::builder`] sets more: what servers may ask, with handlers that are plain functions, time-outs, where to connect.
 //! Calls can be made from several threads at once, over one connection. A call that is to end early is given a
 //! [`Canceller`](crate::client::Canceller).
 
@@ -32,20 +33,24 @@ use serde::Serialize;
 use smol::block_on;
 
 use crate::client::{
-    self, CallError, CallOptions, Change, ClientBuilder, Closed, Command, ConnectError, Counters,
-    Notification, Response, ServerInfo, Subscription, SubscriptionEnd, ToolOutcome,
+    self, CallError, CallOptions, Change, Closed, Command, ConnectError, Counters, Notification,
+    Response, ServerInfo, Subscription, SubscriptionEnd, ToolOutcome,
 };
+
+/// Makes a [`Client`]: connecting blocks, and handlers are functions that may block.
+pub type ClientBuilder = client::ClientBuilder<client::Blocking>;
 
 /// A connection to a server, used from threads. Cheap to clone; all clones are one connection.
 ///
-/// Made by [`stdio`](Self::stdio), or from an async client: `block_on(builder.connect_stdio(command))?.blocking()`.
+/// Made by [`stdio`](Self::stdio) or [`builder`](Self::builder), or from an async client:
+/// [`client::Client::blocking`].
 #[derive(Clone, Debug)]
 pub struct Client(client::Client);
 
 impl Client {
     /// Begins a client of this name and version, which servers see.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ClientBuilder {
-        client::Client::builder(name, version)
+        ClientBuilder::new(name.into(), version.into())
     }
 
     /// Starts a program and connects to it, as a client that can do nothing for servers and is named after this library.
@@ -326,6 +331,12 @@ impl Client {
         roots: impl IntoIterator<Item = Root<'static>>,
     ) -> Result<(), CallError> {
         self.0.set_roots(roots)
+    }
+
+    /// [`client::Client::stderr`]
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        self.0.stderr()
     }
 
     /// [`client::Client::closed`]

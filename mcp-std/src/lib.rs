@@ -31,6 +31,31 @@
 //! | [`ToolResult`] | all of that by hand |
 //! | `()` | a result without content |
 //!
+//! A handler is a function of its arguments, of a [`Context`] and its arguments, in this order, of one of them, or of
+//! nothing:
+//!
+//! ```
+//! use mcp_std::{Context, Progress, Server};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct Copy {
+//!     from: String,
+//!     to: String,
+//! }
+//!
+//! async fn copy(context: Context, args: Copy) -> Result<String, std::io::Error> {
+//!     context.progress(Progress::new(0.5).saying("half of it")).await;
+//!     Ok(format!("{} is {} now", args.from, args.to))
+//! }
+//!
+//! let server = Server::builder("files", "1.0.0").tool("copy", "Copies a file", copy).build()?;
+//! # Ok::<(), mcp_std::BuildError>(())
+//! ```
+//!
+//! Members that the type does not have, a misspelt name say, are ignored, as serde does, unless
+//! `#[serde(deny_unknown_fields)]` says otherwise: then the schema says so as well, and the model is told.
+//!
 //! A function that also takes a [`Context`] can report progress, send log messages and ask the client. [`Tool`] says more
 //! about a tool than a name: title, hints, icons, what it requires of the client. [`#[tool]`](macro@tool) makes a tool of
 //! a documented function.
@@ -141,6 +166,11 @@
 //! When the input ends, calls in flight are answered before the future completes, for at most
 //! [`grace`](ServerBuilder::grace). When the client cancels a call, its handler is dropped at its next `await`.
 //!
+//! # Clients, and tests of servers
+//!
+//! [`client`] is about them, with examples; [`blocking`] is the same without futures. A client that is connected
+//! [in this process](client::ClientBuilder#method.connect_in_process) is how a server is tested, without a stream.
+//!
 //! # Bounds
 //!
 //! | Bound | Default | Beyond it |
@@ -160,6 +190,11 @@
 //!
 //! The handlers of [`Server::builder`] are `Send`, and so is its future: it can be spawned on an executor of several
 //! threads. [`Server::local`] takes handlers that are not, and stays on its thread.
+//!
+//! # Names of rules
+//!
+//! A few manuals and many comments name the rule that a line keeps, such as RPC-07. `tests/requirements.md` in the
+//! repository says what each of them is.
 //!
 //! # Features
 //!
@@ -205,6 +240,8 @@ pub use mcp_core::model::{
 };
 pub use mcp_core::{ErrorCode, Limits, PeerFault};
 pub use mcp_io::{End, Error};
+/// The crate whose `JsonSchema` arguments of tools derive, in the version that is asked for.
+pub use schemars;
 pub use server::{
     AskError, BuildError, Context, Elicited, Handler, InputRequired, Instead, IntoCompletion,
     IntoPrompt, IntoResource, IntoToolResult, Local, NoArguments, Prompt, ProtocolError, Resource,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// A task to be run.
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Starts tasks that go on by themselves, such as those that drive the handlers of a session. By default they run on the
-/// threads of smol's global executor; handlers that need another runtime need its own:
+/// Starts tasks that go on by themselves, such as those that drive the handlers of a session, or the connection of a client.
+/// By default they run on the threads of smol's global executor; handlers that need another runtime need its own:
 ///
 /// ```
 /// use mcp_std::Spawner;

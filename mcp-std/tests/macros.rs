@@ -354,3 +354,27 @@ fn tools_of_one_thread() {
     );
     assert_eq!(answered[0]["content"][0]["text"], "here");
 }
+
+/// A model reads them in the order that their author chose.
+#[test]
+fn arguments_are_listed_in_their_order() {
+    #[derive(Serialize, JsonSchema)]
+    struct Made {
+        whole: u8,
+        half: u8,
+    }
+    #[mcp::tool]
+    fn make(water: u8, coffee: Option<u8>, cup: u8, #[default(1)] beans: u8) -> Structured<Made> {
+        let whole = water + coffee.unwrap_or(0) + cup + beans;
+        let half = whole / 2;
+        Structured(Made { whole, half })
+    }
+    let tool = listed(make::tool());
+    for (schema, names) in [
+        ("inputSchema", &["water", "coffee", "cup", "beans"][..]),
+        ("outputSchema", &["whole", "half"]),
+    ] {
+        let properties = tool[schema]["properties"].as_object().expect("an object");
+        assert_eq!(properties.keys().collect::<Vec<_>>(), names, "{schema}");
+    }
+}

@@ -5,12 +5,20 @@
 //! more calls, with more CPU time for each), and the streams are `stdio_pipes()`, which is three to six times as
 //! fast as `stdio()`. The options bring the last two back.
 
+use std::net::Ipv4Addr;
+
 use clap::{Parser, ValueEnum};
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::transport::{stdio, stdio_pipes};
 use rmcp::{ServerHandler, ServiceExt, schemars, tool, tool_handler, tool_router};
 use serde::Deserialize;
+use tokio::net::TcpListener;
 
 type Error = Box<dyn core::error::Error>;
 
@@ -24,6 +32,9 @@ struct Arguments {
     /// How it reads and writes.
     #[arg(long, value_enum, default_value = "pipes")]
     transport: Streams,
+    /// Serve HTTP at this port instead, in its fastest mode: a JSON reply for each request, no sessions, TCP_NODELAY.
+    #[arg(long, value_name = "PORT")]
+    http: Option<u16>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -70,7 +81,33 @@ fn main() -> Result<(), Error> {
         Flavor::MultiThread => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build()?;
-    runtime.block_on(serve(arguments.transport))
+    match arguments.http {
+        Some(port) => runtime.block_on(serve_http(port)),
+        None => runtime.block_on(serve(arguments.transport)),
+    }
+}
+
+async fn serve_http(port: u16) -> Result<(), Error> {
+    let config = StreamableHttpServerConfig::default()
+        .with_json_response(true)
+        .with_legacy_session_mode(false);
+    let router = Echo::tool_router();
+    let echo = move || {
+        let router = router.clone();
+        Ok(Echo { router })
+    };
+    let service = StreamableHttpService::new(echo, LocalSessionManager::default().into(), config);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    loop {
+        let (socket, _) = listener.accept().await?;
+        socket.set_nodelay(true)?;
+        let service = TowerToHyperService::new(service.clone());
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(socket), service);
+        tokio::spawn(async {
+            // A client that leaves is none of its business.
+            let _ = connection.await;
+        });
+    }
 }
 
 async fn serve(streams: Streams) -> Result<(), Error> {

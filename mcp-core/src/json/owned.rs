@@ -53,6 +53,31 @@ impl<'a> Json<'a> {
         })))
     }
 
+    /// What serde makes of a value of yours: a struct, a map, a `serde_json::Value`.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use mcp_core::json::Json;
+    ///
+    /// let ages = BTreeMap::from([("Ada", 36)]);
+    /// assert_eq!(Json::of(&ages)?.as_str(), r#"{"Ada":36}"#);
+    /// assert!(Json::of(&BTreeMap::from([((1, 2), 3)])).is_err());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Its `Serialize` fails, or it is no JSON (a map whose keys are no strings), or deeper than
+    /// [`DEFAULT_DEPTH`](super::DEFAULT_DEPTH).
+    #[cfg(feature = "serde_json")]
+    pub fn of(
+        value: &(impl serde::Serialize + ?Sized),
+    ) -> Result<Json<'static>, serde_json::Error> {
+        use serde::ser::Error as _;
+        Self::owned(serde_json::to_string(value)?).map_err(serde_json::Error::custom)
+    }
+
     /// The string `text`.
     #[must_use]
     pub fn string(text: &str) -> Json<'static> {
@@ -150,6 +175,19 @@ impl From<i64> for Json<'_> {
 impl From<u64> for Json<'_> {
     fn from(value: u64) -> Self {
         Self(Cow::Owned(format!("{value}")))
+    }
+}
+
+#[cfg(feature = "serde_json")]
+impl From<serde_json::Value> for Json<'_> {
+    /// # Panics
+    ///
+    /// It is deeper than [`MAX_DEPTH`](super::MAX_DEPTH), which nothing is that `serde_json` reads by itself.
+    fn from(value: serde_json::Value) -> Self {
+        let text = alloc::string::ToString::to_string(&value);
+        let fault = RawJson::parse_with_depth(text.as_bytes(), super::MAX_DEPTH).err();
+        assert!(fault.is_none(), "too deep: {fault:?}");
+        Self(Cow::Owned(text))
     }
 }
 

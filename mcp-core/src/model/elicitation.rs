@@ -173,6 +173,34 @@ impl<'a> ElicitRequestParams<'a> {
     }
 }
 
+impl<'a> ElicitResult<'a> {
+    /// The user agreed, and filled in this: an object with the fields of the form. With the feature `serde_json` a
+    /// `serde_json::Value` will do, and [`Json::of`] makes a `Json` of any type that serde can write.
+    pub fn accept(content: impl Into<Json<'a>>) -> Self {
+        let mut result = Self::new(ElicitAction::Accept);
+        result.content = Some(content.into());
+        result
+    }
+
+    /// The user agreed that the page be opened.
+    #[must_use]
+    pub fn accept_url() -> Self {
+        Self::new(ElicitAction::Accept)
+    }
+
+    /// The user said no.
+    #[must_use]
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline)
+    }
+
+    /// The user said nothing: there is nobody, or the question was put away.
+    #[must_use]
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel)
+    }
+}
+
 impl<'b> Decode<'b> for ElicitRequestParams<'b> {
     /// Without a `mode` it is a form (ELI-03).
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {

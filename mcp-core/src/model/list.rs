@@ -10,7 +10,17 @@ use crate::json::{RawJson, Sink, Writer};
 
 /// A list, borrowed or owned: a `Cow<[T]>` that, unlike one, may stand where shorter-lived elements are asked for.
 ///
-/// Made `from` a slice, an array or a `Vec`, or collected; read as a slice.
+/// Made `from` a slice, an array or a `Vec`, or collected; read as a slice, or taken apart:
+///
+/// ```
+/// use mcp_core::model::List;
+///
+/// let words = ["one".to_owned(), "two".to_owned()];
+/// for list in [List::from(&words), List::from(words.clone())] {
+///     let taken: Vec<String> = list.into_iter().collect();
+///     assert_eq!(taken, words);
+/// }
+/// ```
 #[expect(clippy::exhaustive_enums, reason = "borrowed or owned, as in `Cow`")]
 #[derive(Clone)]
 pub enum List<'a, T> {
@@ -102,6 +112,16 @@ impl<'a, T, const N: usize> From<&'a [T; N]> for List<'a, T> {
 impl<T> FromIterator<T> for List<'_, T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
         Self::Owned(elements.into_iter().collect())
+    }
+}
+
+impl<T: Clone> IntoIterator for List<'_, T> {
+    type Item = T;
+    type IntoIter = alloc::vec::IntoIter<T>;
+
+    /// The elements, copied if they are of somebody else.
+    fn into_iter(self) -> Self::IntoIter {
+        self.into_vec().into_iter()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Protocol versions and the two eras they fall into (2026-07-28, basic, "Versioning and Compatibility").
 
+use core::fmt;
+
 /// A revision of the protocol that this crate serves.
 ///
 /// Versions are compared as known names, never by date: an unknown newer one is not assumed to be compatible (VER-01).
@@ -27,6 +29,13 @@ pub enum Era {
     Legacy,
     /// Every request carries version, identity and capabilities.
     Modern,
+}
+
+impl fmt::Display for ProtocolVersion {
+    /// The name on the wire.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
 }
 
 impl ProtocolVersion {

@@ -232,6 +232,12 @@ impl Handle {
         self.shared.tail.text()
     }
 
+    /// [`stderr_tail`](Self::stderr_tail) for whoever does not have the handle; it keeps nothing of the child but that.
+    pub fn stderr(&self) -> impl Fn() -> String + Send + Sync + use<> {
+        let tail = self.shared.tail.clone();
+        move || tail.text()
+    }
+
     /// Ends the child: closes its standard input, though there may be a [`Writer`]; waits; sends SIGTERM to its group;
     /// waits; sends SIGKILL to its group. Each step only if somebody is left. Returns when the child has been reaped and
     /// its group is gone, at most two seconds after SIGKILL.

@@ -17,6 +17,7 @@
 //! each event comes from another thread.
 
 mod accept;
+mod body;
 mod collect;
 mod connection;
 mod error;
@@ -24,15 +25,18 @@ mod exchange;
 mod io;
 mod listener;
 mod options;
+mod parked;
 mod serve;
 mod shutdown;
 mod slots;
 mod socket;
 mod turn;
+mod watch;
 
 pub use collect::{BodyError, collect};
 pub use error::Error;
 pub use listener::Listener;
 pub use options::Options;
+pub use parked::Parkable;
 pub use serve::{serve, serve_local};
 pub use shutdown::ShuttingDown;

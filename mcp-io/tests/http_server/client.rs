@@ -88,6 +88,16 @@ impl<T: Read + Write> Client<T> {
         String::from_utf8(std::mem::take(&mut self.received)).expect("text")
     }
 
+    /// Whether at least so much comes before the end, reset or not.
+    pub(crate) fn rest_is_whole(&mut self, length: usize) -> bool {
+        let mut received = 0;
+        let mut chunk = vec![0; 1 << 16];
+        while let Ok(read @ 1..) = self.socket.read(&mut chunk) {
+            received += read;
+        }
+        received >= length
+    }
+
     /// Whether something came before the end.
     fn more(&mut self) -> bool {
         let mut chunk = [0; 4096];

@@ -14,7 +14,9 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use mcp_io::http::server::{Error, Listener, Options, ShuttingDown, collect, serve, serve_local};
+use mcp_io::http::server::{
+    Error, Listener, Options, Parkable, ShuttingDown, collect, serve, serve_local,
+};
 
 use crate::client::Client;
 
@@ -68,6 +70,24 @@ impl Service {
                     Some(Box::pin(async move { token.begun().await })),
                 ))
             }
+            "/parked" | "/parked-big" => {
+                let mut end = Stream::new(
+                    self.events.clone(),
+                    Some(Box::pin(async {
+                        Timer::after(Duration::from_millis(300)).await;
+                    })),
+                );
+                if path == "/parked-big" {
+                    end.last = Bytes::from(vec![b'x'; 64 << 20]);
+                }
+                return Ok(parkable(end));
+            }
+            "/parked-polite" => {
+                let token = self.token;
+                let end = Box::pin(async move { token.begun().await });
+                return Ok(parkable(Stream::new(self.events, Some(end))));
+            }
+            "/parked-endless" => return Ok(parkable(Stream::new(self.events, None))),
             "/big" => Answer::Big {
                 asked: 0,
                 events: self.events,
@@ -81,6 +101,12 @@ impl Service {
         };
         Ok(Response::new(answer))
     }
+}
+
+fn parkable(stream: Stream) -> Response<Answer> {
+    let mut response = Response::new(Answer::Stream(stream));
+    response.extensions_mut().insert(Parkable::new());
+    response
 }
 
 impl tower_service::Service<Request<Incoming>> for Service {
@@ -112,11 +138,12 @@ impl From<&'static str> for Answer {
     }
 }
 
-/// Says "first", and then "last" when the future resolves.
+/// Says "first", and then "really last" when the future resolves.
 pub(crate) struct Stream {
     first: bool,
     end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     ended: bool,
+    last: Bytes,
     events: mpsc::Sender<Event>,
 }
 
@@ -129,6 +156,7 @@ impl Stream {
             first: true,
             end,
             ended: false,
+            last: Bytes::from_static(b"really last"),
             events,
         }
     }
@@ -165,7 +193,7 @@ impl Body for Answer {
                     }
                     stream.end = None;
                     stream.ended = true;
-                    Some(Bytes::from_static(b"last"))
+                    Some(std::mem::take(&mut stream.last))
                 }
             },
             Self::Big { asked, .. } if *asked == 1000 * FRAME => None,

@@ -68,3 +68,122 @@ fn a_client_that_leaves_ends_a_service_that_works() {
     assert_eq!(server.event(), Event::Dropped);
     server.stop();
 }
+
+/// How the chunk that says "really last" begins when the connection is not hyper's, which writes large digits.
+const PARKED: &str = "\r\nb\r\n";
+
+#[test]
+fn a_parked_stream_goes_on_and_its_connection_after_it() {
+    let server = Server::start(|options| options.head_timeout = Duration::from_millis(100));
+    let mut client = server.connect();
+    for _ in 0..2 {
+        client.get("/parked");
+        client.until("first");
+        assert_eq!(client.until("really last"), format!("{PARKED}really last"));
+        assert_eq!(client.until("\r\n0\r\n\r\n"), "\r\n0\r\n\r\n");
+    }
+    client.get("/hello");
+    assert_eq!(client.answer().body, b"hello");
+    server.stop();
+}
+
+#[test]
+fn requests_behind_a_parked_stream_are_served() {
+    let server = Server::start(|_| {});
+    let mut client = server.connect();
+    // One that hyper has read already, and one that comes when the connection is not hyper's.
+    client.send(
+        "GET /parked HTTP/1.1\r\nhost: localhost\r\n\r\n\
+         GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    );
+    client.until("first");
+    thread::sleep(Duration::from_millis(100));
+    client.get("/hello");
+    assert_eq!(
+        client.until("0\r\n\r\n"),
+        format!("{PARKED}really last\r\n0\r\n\r\n")
+    );
+    assert_eq!(client.answer().body, b"slow");
+    assert_eq!(client.answer().body, b"hello");
+    server.stop();
+}
+
+#[test]
+fn a_response_that_cannot_be_parked_is_not() {
+    let server = Server::start(|_| {});
+    for (head, chunked) in [
+        ("GET /parked HTTP/1.0\r\n\r\n", false),
+        ("GET /parked HTTP/1.1\r\nconnection: close\r\n\r\n", true),
+    ] {
+        let mut client = server.connect();
+        client.send(head);
+        client.head();
+        let rest = client.rest();
+        let whole = if chunked {
+            "5\r\nfirst\r\nB\r\nreally last\r\n0\r\n\r\n"
+        } else {
+            "firstreally last"
+        };
+        assert_eq!(rest, whole);
+    }
+    let mut client = server.connect();
+    client.send("HEAD /parked HTTP/1.1\r\n\r\n");
+    client.head();
+    client.get("/hello");
+    assert_eq!(client.answer().body, b"hello");
+    server.stop();
+}
+
+#[test]
+fn a_client_that_leaves_ends_a_parked_stream_at_once() {
+    let server = Server::start(|_| {});
+    let mut client = server.connect();
+    client.send("POST /parked-endless HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    client.until("first");
+    assert_eq!(server.event(), Event::Called("/parked-endless".into()));
+    thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    drop(client);
+    assert_eq!(server.event(), Event::Dropped);
+    assert!(start.elapsed() < Duration::from_millis(500));
+    server.stop();
+}
+
+#[test]
+fn a_client_that_does_not_read_a_parked_stream_is_given_up() {
+    let server = Server::start(|options| options.write_timeout = Duration::from_millis(300));
+    let mut client = server.connect();
+    client.get("/parked-big");
+    client.until("first");
+    thread::sleep(Duration::from_millis(1500));
+    assert!(!client.rest_is_whole(64 << 20));
+    server.stop();
+}
+
+#[test]
+fn a_parked_stream_ends_in_order_at_shutdown() {
+    let server = Server::start(|_| {});
+    let mut client = server.connect();
+    client.send("POST /parked-polite HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}");
+    client.until("first");
+    thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    server.token.begin();
+    assert_eq!(client.rest(), format!("{PARKED}really last\r\n0\r\n\r\n"));
+    server.join();
+    assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn a_parked_stream_that_never_ends_is_dropped_after_the_grace() {
+    let server = Server::start(|options| options.grace = Duration::from_millis(200));
+    let mut client = server.connect();
+    client.get("/parked-endless");
+    client.until("first");
+    thread::sleep(Duration::from_millis(100));
+    server.token.begin();
+    assert_eq!(server.event(), Event::Called("/parked-endless".into()));
+    assert_eq!(server.event(), Event::Dropped);
+    assert_eq!(client.rest(), "\r\n");
+    server.join();
+}

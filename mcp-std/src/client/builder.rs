@@ -2,7 +2,9 @@
 
 use core::fmt;
 use core::future::Future;
+use core::marker::PhantomData;
 use core::time::Duration;
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 use futures_lite::{AsyncRead, AsyncWrite};
@@ -16,6 +18,7 @@ use mcp_core::model::{
 use mcp_io::child::{Command, Shutdown};
 #[cfg(feature = "http")]
 use mcp_io::http::client::Proxy;
+use smol::{Task, Unblock, block_on, unblock};
 
 use super::Client;
 use super::cache::{Cache, CacheLimits};
@@ -31,7 +34,7 @@ use super::options::{Restart, Timeouts};
 #[cfg(feature = "validate")]
 use super::outputs::Outputs;
 use super::session::{Lane, Session};
-use crate::Server;
+use crate::{Server, Spawner, blocking};
 
 /// Looks at the result of a tool before the caller gets it.
 #[derive(Clone)]
@@ -45,11 +48,13 @@ impl fmt::Debug for CheckResult {
     }
 }
 
-/// Makes a [`Client`]. Begin with [`Client::builder`].
+/// Makes a [`Client`], or a [`blocking::Client`](crate::blocking::Client). Begin with [`Client::builder`] or with
+/// [`blocking::Client::builder`](crate::blocking::Client::builder): `Kind` follows from that, and decides whether connecting
+/// and the handlers are `async` or not. All else is the same for both.
 ///
 /// What is declared to servers follows from the handlers that are set: nothing is declared that nobody is there for.
 #[must_use = "nothing happens before one of the `connect` methods"]
-pub struct ClientBuilder {
+pub struct ClientBuilder<Kind = Async> {
     info: Implementation<'static>,
     handlers: Handlers,
     extensions: Option<Json<'static>>,
@@ -70,10 +75,22 @@ pub struct ClientBuilder {
     tap: Tap,
     #[cfg(feature = "http")]
     http: HttpOptions,
+    spawner: Spawner,
+    kind: PhantomData<fn() -> Kind>,
 }
 
-impl ClientBuilder {
-    pub(super) fn new(name: String, version: String) -> Self {
+/// The kind of a [`ClientBuilder`] whose client is used from futures.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Async {}
+
+/// The kind of a [`ClientBuilder`] whose client is used from threads.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Blocking {}
+
+impl<Kind> ClientBuilder<Kind> {
+    pub(crate) fn new(name: String, version: String) -> Self {
         Self {
             info: Implementation::new(name, version),
             handlers: Handlers::default(),
@@ -95,55 +112,14 @@ impl ClientBuilder {
             tap: Tap::default(),
             #[cfg(feature = "http")]
             http: HttpOptions::default(),
+            spawner: Spawner::default(),
+            kind: PhantomData,
         }
     }
 
     /// What the program is called, for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.info.title = Some(title.into().into());
-        self
-    }
-
-    /// Fills in the forms that servers ask the user to fill in. Declares `elicitation`.
-    ///
-    /// On the servers of the legacy era it runs where the connection is read: a handler that blocks its thread, as reading
-    /// from a terminal does, holds up all calls, so that belongs in `blocking::unblock` or a thread.
-    /// The user has to see who asks, and to have a way to say no (ELI-16).
-    pub fn elicitation<F>(
-        mut self,
-        handler: impl Fn(ElicitRequest) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = ElicitResult<'static>> + Send + 'static,
-    {
-        self.handlers.set_form(elicitation(handler));
-        self
-    }
-
-    /// Shows the user the pages that servers want opened. Declares `elicitation.url`, which exists since 2025-11-25.
-    ///
-    /// The page is opened only when the user has seen the whole address and agreed, never before and never for a preview
-    /// (ELI-17).
-    pub fn url_elicitation<F>(
-        mut self,
-        handler: impl Fn(ElicitRequest) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = ElicitResult<'static>> + Send + 'static,
-    {
-        self.handlers.set_url(elicitation(handler));
-        self
-    }
-
-    /// Asks a model what servers want to have asked. Declares `sampling`.
-    pub fn sampling<F>(
-        mut self,
-        handler: impl Fn(SamplingRequest) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Result<CreateMessageResult<'static>, Declined>> + Send + 'static,
-    {
-        self.handlers.set_sampling(handler);
         self
     }
 
@@ -258,10 +234,11 @@ impl ClientBuilder {
     }
 
     /// Whether the structured content of each tool's result is checked with the output schema that the server's list of tools
-    /// has for it (TOOL-15). Default: not, since the list is read for that, before the first call and when it has changed.
+    /// has for it. Default: not, since the list is read for that, before the first call and when it has changed.
     ///
     /// What does not fit, or is missing, becomes [`CallError::Schema`](super::CallError::Schema); so does a schema that
     /// cannot be used, and then the tool is not called. Results of tools that failed are not checked.
+    // TOOL-15.
     #[cfg(feature = "validate")]
     pub const fn check_outputs(mut self, check: bool) -> Self {
         self.check_outputs = check;
@@ -293,52 +270,14 @@ impl ClientBuilder {
         self
     }
 
-    /// Starts a program and connects to its standard input and output.
+    /// Where the connection runs, and with it the handlers that run in its task, and those of a
+    /// server in this process. Default: a thread of smol's global executor. Handlers that use
+    /// tokio, its timers or sockets say, need tokio's: [`Spawner`] shows how that is written.
     ///
-    /// Dropping the future ends the program.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be started, ends, says nothing, or speaks nothing that this client speaks.
-    pub async fn connect_stdio(self, command: Command) -> Result<Client, ConnectError> {
-        self.open(Lane::Child(command)).await
-    }
-
-    /// Connects to a server on any pair of byte streams, with one message on each line.
-    ///
-    /// # Errors
-    ///
-    /// The stream fails or ends, or the server says nothing, or speaks nothing that this client speaks.
-    pub async fn connect(
-        self,
-        reader: impl AsyncRead + Send + 'static,
-        writer: impl AsyncWrite + Send + 'static,
-    ) -> Result<Client, ConnectError> {
-        self.open(Lane::Streams(Some((Box::pin(reader), Box::pin(writer)))))
-            .await
-    }
-
-    /// Connects to a server in this process: what one says is what the other hears, with no stream between them. The
-    /// server's handlers run in the connection's task.
-    ///
-    /// # Errors
-    ///
-    /// The server speaks nothing that this client was told to speak.
-    pub async fn connect_in_process(self, server: &Server) -> Result<Client, ConnectError> {
-        self.open(Lane::Server(server.clone())).await
-    }
-
-    /// Connects to the server at a URL, `http://` or `https://`, in whichever way it speaks: Streamable HTTP of any revision,
-    /// or HTTP+SSE. The messages go exactly to this URL, its query included.
-    ///
-    /// # Errors
-    ///
-    /// The URL or what was said about HTTP cannot be used, nobody is there, or what is there speaks nothing that this client
-    /// speaks.
-    #[cfg(feature = "http")]
-    pub async fn connect_http(self, url: &str) -> Result<Client, ConnectError> {
-        let endpoint = Endpoint::new(url, &self.http)?;
-        self.open(Lane::Http(endpoint)).await
+    /// When what was spawned is dropped before it has ended, as at the end of a tokio runtime, the client is closed.
+    pub fn spawner(mut self, spawner: Spawner) -> Self {
+        self.spawner = spawner;
+        self
     }
 
     /// Over HTTP: sends this header with each request, such as `Authorization`. What the protocol itself says in headers
@@ -370,7 +309,7 @@ impl ClientBuilder {
         self
     }
 
-    async fn open(self, lane: Lane) -> Result<Client, ConnectError> {
+    pub(crate) async fn open(self, lane: Lane) -> Result<Client, ConnectError> {
         let mut config = ClientConfig::new(self.info);
         config.capabilities = self.handlers.capabilities();
         config.extensions = self.extensions;
@@ -405,13 +344,260 @@ impl ClientBuilder {
             ends,
         )
         .shutdown(self.shutdown);
-        smol::spawn(session.run()).detach();
+        self.spawner.spawn(session.run());
         handle.connected().await?;
         Ok(Client { handle })
     }
 }
 
-impl fmt::Debug for ClientBuilder {
+/// A builder of a client for futures.
+impl ClientBuilder {
+    /// Fills in the forms that servers ask the user to fill in. Declares `elicitation`.
+    ///
+    /// ```
+    /// use mcp_std::Client;
+    /// use mcp_std::model::{ElicitRequestParams, ElicitResult};
+    ///
+    /// let builder = Client::builder("my-program", "1.0.0").elicitation(|request| async move {
+    ///     let ElicitRequestParams::Form(form) = &request.params else {
+    ///         return ElicitResult::cancel();
+    ///     };
+    ///     // Here the user is shown who asks (`request.server`), what (`form.message`) and the fields.
+    ///     if form.requested_schema.properties.get("name").is_none() {
+    ///         return ElicitResult::decline();
+    ///     }
+    ///     ElicitResult::accept(serde_json::json!({"name": "Ada"}))
+    /// });
+    /// ```
+    ///
+    /// The user has to see who asks, and to have a way to say no.
+    ///
+    /// The handler runs where the call is awaited that the question belongs to, if the server speaks 2026-07-28, and in the
+    /// task of the connection if it is an older one: see [`spawner`](Self::spawner). In that task it must not block its
+    /// thread, as reading from a terminal does, since that holds up all calls: `smol::unblock`, or
+    /// `tokio::task::spawn_blocking`, is for such things, or a [blocking client](crate::blocking).
+    // The requirements on the user's side: ELI-16.
+    pub fn elicitation<F>(
+        mut self,
+        handler: impl Fn(ElicitRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ElicitResult<'static>> + Send + 'static,
+    {
+        self.handlers.set_form(elicitation(handler));
+        self
+    }
+
+    /// Shows the user the pages that servers want opened. Declares `elicitation.url`, which exists since 2025-11-25. It runs
+    /// where [`elicitation`](Self::elicitation) does.
+    ///
+    /// The page is opened only when the user has seen the whole address and agreed, never before and never for a preview.
+    // ELI-17.
+    pub fn url_elicitation<F>(
+        mut self,
+        handler: impl Fn(ElicitRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ElicitResult<'static>> + Send + 'static,
+    {
+        self.handlers.set_url(elicitation(handler));
+        self
+    }
+
+    /// Asks a model what servers want to have asked. Declares `sampling`. It runs where
+    /// [`elicitation`](Self::elicitation) does.
+    pub fn sampling<F>(
+        mut self,
+        handler: impl Fn(SamplingRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<CreateMessageResult<'static>, Declined>> + Send + 'static,
+    {
+        self.handlers.set_sampling(handler);
+        self
+    }
+
+    /// Starts a program and connects to its standard input and output.
+    ///
+    /// The program gets little of the environment of this one, `PATH` and `HOME` and their like, so that secrets do not go
+    /// astray: `Command::env("TOKEN", …)` gives it more, [`Command::inherit_env`] all of it.
+    ///
+    /// Dropping the future ends the program.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, ends, says nothing, or speaks nothing that this client speaks.
+    pub async fn connect_stdio(self, command: Command) -> Result<Client, ConnectError> {
+        self.open(Lane::Child(command)).await
+    }
+
+    /// Connects to a server on any pair of byte streams, with one message on each line.
+    ///
+    /// # Errors
+    ///
+    /// The stream fails or ends, or the server says nothing, or speaks nothing that this client speaks.
+    pub async fn connect(
+        self,
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+    ) -> Result<Client, ConnectError> {
+        self.open(Lane::Streams(Some((Box::pin(reader), Box::pin(writer)))))
+            .await
+    }
+
+    /// Connects to a server in this process: what one says is what the other hears, with no stream between them. This is
+    /// how a server is tested:
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use mcp_std::{Client, Server, Spawner};
+    ///
+    /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let nap = || async {
+    ///     tokio::time::sleep(Duration::from_millis(1)).await;
+    ///     "slept"
+    /// };
+    /// let server = Server::builder("napper", "1.0.0").tool("nap", "Sleeps", nap).build()?;
+    /// let client = Client::builder("test", "1")
+    ///     // Only for handlers that need tokio.
+    ///     .spawner(Spawner::new(|task| drop(tokio::spawn(task))))
+    ///     .connect_in_process(&server)
+    ///     .await?;
+    /// assert_eq!(client.call_tool("nap", &()).await?.text(), "slept");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// The server's handlers run in the connection's task: see [`spawner`](Self::spawner).
+    ///
+    /// # Errors
+    ///
+    /// The server speaks nothing that this client was told to speak.
+    pub async fn connect_in_process(self, server: &Server) -> Result<Client, ConnectError> {
+        self.open(Lane::Server(server.clone())).await
+    }
+
+    /// Connects to the server at a URL, `http://` or `https://`, in whichever way it speaks: Streamable HTTP of any revision,
+    /// or HTTP+SSE. The messages go exactly to this URL, its query included.
+    ///
+    /// # Errors
+    ///
+    /// The URL or what was said about HTTP cannot be used, nobody is there, or what is there speaks nothing that this client
+    /// speaks.
+    #[cfg(feature = "http")]
+    pub async fn connect_http(self, url: &str) -> Result<Client, ConnectError> {
+        let endpoint = Endpoint::new(url, &self.http)?;
+        self.open(Lane::Http(endpoint)).await
+    }
+}
+
+/// A builder of a client for threads: its handlers are functions, each call of which has a thread for itself and may block
+/// it, and connecting blocks.
+impl ClientBuilder<Blocking> {
+    /// Fills in the forms that servers ask the user to fill in. Declares `elicitation`.
+    ///
+    /// ```
+    /// use mcp_std::blocking::Client;
+    /// use mcp_std::model::ElicitResult;
+    ///
+    /// let builder = Client::builder("my-program", "1.0.0")
+    ///     .elicitation(|request| ElicitResult::accept(serde_json::json!({"name": "Ada"})));
+    /// ```
+    ///
+    /// The user has to see who asks, and to have a way to say no.
+    pub fn elicitation(
+        mut self,
+        handler: impl Fn(ElicitRequest) -> ElicitResult<'static> + Send + Sync + 'static,
+    ) -> Self {
+        self.handlers.set_form(elicitation(on_thread(handler)));
+        self
+    }
+
+    /// Shows the user the pages that servers want opened. Declares `elicitation.url`, which exists since 2025-11-25.
+    ///
+    /// The page is opened only when the user has seen the whole address and agreed, never before and never for a preview.
+    pub fn url_elicitation(
+        mut self,
+        handler: impl Fn(ElicitRequest) -> ElicitResult<'static> + Send + Sync + 'static,
+    ) -> Self {
+        self.handlers.set_url(elicitation(on_thread(handler)));
+        self
+    }
+
+    /// Asks a model what servers want to have asked. Declares `sampling`.
+    pub fn sampling(
+        mut self,
+        handler: impl Fn(SamplingRequest) -> Result<CreateMessageResult<'static>, Declined>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.handlers.set_sampling(on_thread(handler));
+        self
+    }
+
+    /// Starts a program and connects to its standard input and output.
+    ///
+    /// The program gets little of the environment of this one, `PATH` and `HOME` and their like, so that secrets do not go
+    /// astray: `Command::env("TOKEN", …)` gives it more, [`Command::inherit_env`] all of it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, ends, says nothing, or speaks nothing that this client speaks.
+    pub fn connect_stdio(self, command: Command) -> Result<blocking::Client, ConnectError> {
+        block_on(self.open(Lane::Child(command))).map(Into::into)
+    }
+
+    /// Connects to a server on any pair of byte streams, with one message on each line. Each has a thread to block.
+    ///
+    /// # Errors
+    ///
+    /// The stream fails or ends, or the server says nothing, or speaks nothing that this client speaks.
+    pub fn connect(
+        self,
+        reader: impl Read + Send + 'static,
+        writer: impl Write + Send + 'static,
+    ) -> Result<blocking::Client, ConnectError> {
+        let (reader, writer) = (Unblock::new(reader), Unblock::new(writer));
+        let lane = Lane::Streams(Some((Box::pin(reader), Box::pin(writer))));
+        block_on(self.open(lane)).map(Into::into)
+    }
+
+    /// Connects to a server in this process, with no stream between them. Its handlers run on a thread of smol's executor,
+    /// or [where it is said](Self::spawner).
+    ///
+    /// # Errors
+    ///
+    /// The server speaks nothing that this client was told to speak.
+    pub fn connect_in_process(self, server: &Server) -> Result<blocking::Client, ConnectError> {
+        block_on(self.open(Lane::Server(server.clone()))).map(Into::into)
+    }
+
+    /// Connects to the server at a URL, `http://` or `https://`, in whichever way it speaks: Streamable HTTP of any revision,
+    /// or HTTP+SSE. The messages go exactly to this URL, its query included.
+    ///
+    /// # Errors
+    ///
+    /// The URL or what was said about HTTP cannot be used, nobody is there, or what is there speaks nothing that this client
+    /// speaks.
+    #[cfg(feature = "http")]
+    pub fn connect_http(self, url: &str) -> Result<blocking::Client, ConnectError> {
+        let endpoint = Endpoint::new(url, &self.http)?;
+        block_on(self.open(Lane::Http(endpoint))).map(Into::into)
+    }
+}
+
+/// Runs `handler` on a thread that it may block.
+fn on_thread<A: Send + 'static, T: Send + 'static>(
+    handler: impl Fn(A) -> T + Send + Sync + 'static,
+) -> impl Fn(A) -> Task<T> + Send + Sync + 'static {
+    let handler = Arc::new(handler);
+    move |asked| {
+        let handler = handler.clone();
+        unblock(move || handler(asked))
+    }
+}
+
+impl<Kind> fmt::Debug for ClientBuilder<Kind> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientBuilder")
             .field("info", &self.info)

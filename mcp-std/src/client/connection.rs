@@ -165,11 +165,7 @@ impl<'s> ClientConnection<'s> {
             let slot = call.slot.clone();
             slot.give_back(call);
         }
-        for (_, purpose) in self.asked.drain(..).flatten() {
-            if let Purpose::Call { slot, .. } = purpose {
-                slot.answer(Err(CallError::Closed(closed.clone())));
-            }
-        }
+        self.fail_calls(closed);
         if self.version.is_some() {
             return None;
         }
@@ -178,6 +174,14 @@ impl<'s> ClientConnection<'s> {
             Phase::New | Phase::Connecting | Phase::Ready | Phase::Ended(_) => None,
         };
         Some((failure, self.probing))
+    }
+
+    pub(super) fn fail_calls(&mut self, closed: &Closed) {
+        for (_, purpose) in self.asked.drain(..).flatten() {
+            if let Purpose::Call { slot, .. } = purpose {
+                slot.answer(Err(CallError::Closed(closed.clone())));
+            }
+        }
     }
 
     /// Whether one more request may be sent.
@@ -366,9 +370,10 @@ impl<'s> ClientConnection<'s> {
             return;
         };
         self.phase = Phase::Ready;
-        self.version = Some(server.version);
+        self.fault = None;
+        self.version = Some(server.revision);
         tracing::info!(
-            revision = server.version.as_str(),
+            revision = server.revision.as_str(),
             era = ?server.era(),
             "connected"
         );
@@ -406,7 +411,11 @@ impl<'s> ClientConnection<'s> {
         if self.probe == Some(key) {
             self.probe = None;
         }
-        let fault = self.fault.take();
+        // What went wrong while connecting is not about this one.
+        let fault = self
+            .fault
+            .take()
+            .filter(|_| matches!(outcome, EngineOutcome::Unanswered));
         match self.take_purpose(key) {
             Some(Purpose::Call { method, slot, .. }) => slot.answer(match (outcome, fault) {
                 (_, Some(fault)) => Err(CallError::Http { method, fault }),

@@ -22,8 +22,9 @@ use super::pager::PagingFault;
 pub enum CallError {
     /// The server refused the call, with a JSON-RPC error. The connection goes on.
     Protocol(ErrorAnswer),
-    /// The user is to visit these pages first; then the call can be made again. Only servers of 2025-11-25 answer so
-    /// (ELI-13). The user has to see each address whole and to agree before it is opened (ELI-17).
+    /// The user is to visit these pages first; then the call can be made again. Only servers of 2025-11-25 answer
+    /// so. The user has to see each address whole and to agree before it is opened.
+    // ELI-13, ELI-17.
     #[non_exhaustive]
     UrlElicitationRequired {
         /// The pages, and why: one at least.
@@ -31,7 +32,7 @@ pub enum CallError {
         /// The error itself.
         answer: ErrorAnswer,
     },
-    /// The tool ran and failed: its result says `isError`. Only [`ToolOutcome::ok`](super::ToolOutcome::ok) makes an error
+    /// The tool ran and failed: its result says `isError`. Only [`ToolOutcome::into_result`](super::ToolOutcome::into_result) makes an error
     /// of that, since it is the model that is to read it.
     Tool(Box<CallToolResult<'static>>),
     /// No answer in time. The server was told that nobody waits any more.
@@ -57,8 +58,9 @@ pub enum CallError {
         /// What is wrong.
         error: DecodeError,
     },
-    /// The answer breaks the protocol itself: `result` beside `error`, a `resultType` nobody has heard of (RES-03), input
-    /// required where none may be.
+    /// The answer breaks the protocol itself: `result` beside `error`, a `resultType` nobody has heard of, input required
+    /// where none may be.
+    // RES-03.
     #[non_exhaustive]
     Answer {
         /// The method that was called.
@@ -70,7 +72,8 @@ pub enum CallError {
     Unsupported(Unsupported),
     /// The call was not made: the arguments are not a JSON object, or cannot be written as JSON.
     Arguments(String),
-    /// The server asked for input again and again (MRTR-20).
+    /// The server asked for input again and again.
+    // MRTR-20.
     #[non_exhaustive]
     TooManyRounds {
         /// So many times it was answered.
@@ -135,7 +138,8 @@ impl ErrorAnswer {
     }
 
     /// Whether it says that a resource does not exist, in the way of any revision; beside `resources/read` the second code
-    /// says other things too (ERR-06).
+    /// says other things too.
+    // ERR-06.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         const LEGACY: ErrorCode = ErrorCode::new(-32002);
@@ -167,10 +171,9 @@ pub enum Timeout {
 }
 
 /// Why there is no connection any more. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Closed(pub(super) Arc<Ending>);
 
-#[derive(Debug)]
 pub(super) struct Ending {
     pub(super) reason: ClosedReason,
     pub(super) exit: OnceLock<Exit>,
@@ -181,7 +184,8 @@ pub(super) struct Ending {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClosedReason {
-    /// This side: [`Client::close`](super::Client::close), or the last client was dropped.
+    /// This side: [`Client::close`](super::Client::close), or the last client was dropped, or the task of the connection was
+    /// ([`ClientBuilder::spawner`](super::ClientBuilder::spawner)).
     Us,
     /// The server: its process ended, or it closed the stream.
     Server,
@@ -234,6 +238,16 @@ impl Closed {
     #[must_use]
     pub fn stderr(&self) -> &str {
         &self.0.stderr
+    }
+}
+
+impl fmt::Debug for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Closed")
+            .field("reason", self.reason())
+            .field("exit", &self.exit().map(|exit| exit.to_string()))
+            .field("stderr", &self.stderr())
+            .finish()
     }
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_channel::{Receiver, Sender, TrySendError};
+use async_channel::{Receiver, Sender};
 use mcp_core::engine::client::{Counters, ServerInfo};
 use mcp_core::json::Json;
 use mcp_core::model::LoggingLevel;
@@ -99,7 +99,7 @@ pub(crate) struct Ends {
     pub(crate) control: Pin<Box<Receiver<Control>>>,
     pub(crate) closing: Pin<Box<Receiver<()>>>,
     /// Dropped when the connection has ended for good.
-    pub(crate) closed: Sender<()>,
+    pub(crate) _closed: Sender<()>,
 }
 
 /// What the connection and the clients see.
@@ -113,6 +113,8 @@ pub(crate) struct Shared {
     /// Calls that are given to the connection are sent at once.
     takes_calls: AtomicBool,
     counters: Mutex<Counters>,
+    /// The last of what the process of the server says on standard error.
+    stderr: Mutex<Tail>,
     status: Mutex<Status>,
 }
 
@@ -127,6 +129,16 @@ pub(crate) struct Settings {
     pub(crate) tap: Tap,
     /// Whether there may be another connection after one that was lost.
     pub(crate) restarts: bool,
+}
+
+/// `None`: there was no process yet.
+#[derive(Default)]
+struct Tail(Option<Box<dyn Fn() -> String + Send + Sync>>);
+
+impl fmt::Debug for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.is_some().fmt(f)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -155,6 +167,7 @@ impl Shared {
             settings,
             takes_calls: AtomicBool::new(false),
             counters: Mutex::default(),
+            stderr: Mutex::default(),
             status: Mutex::default(),
         }
     }
@@ -184,6 +197,16 @@ impl Shared {
 
     pub(crate) fn why_closed(&self) -> Option<Closed> {
         self.lock().closed.clone()
+    }
+
+    pub(crate) fn set_stderr(&self, tail: impl Fn() -> String + Send + Sync + 'static) {
+        let mut known = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = Tail(Some(Box::new(tail)));
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        let known = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        known.0.as_ref().map(|tail| tail()).unwrap_or_default()
     }
 
     /// How often a connection was made.
@@ -249,7 +272,7 @@ impl Handle {
             calls: Box::pin(calls_out),
             control: Box::pin(control_out),
             closing: Box::pin(closing_out),
-            closed: closed_in,
+            _closed: closed_in,
         };
         (Arc::new(handle), ends)
     }
@@ -314,8 +337,8 @@ impl Handle {
         ceiling.guard(again).await
     }
 
-    /// Gives a call to the connection, if there is room or when there is, and waits for what becomes of it.
-    async fn once(&self, mut call: Call, patient: bool) -> Settled {
+    /// Gives a call to the connection and waits for what becomes of it. `guarded`: somebody looks after its time.
+    async fn once(&self, mut call: Call, guarded: bool) -> Settled {
         let ceiling = call.options.ceiling;
         let closed = || Settled::Reply(Err(CallError::Closed(self.why_closed())));
         if self.shared.why_closed().is_some() {
@@ -330,18 +353,10 @@ impl Handle {
                 let _ = self.control(Control::Abandon(slot.clone()));
             },
         };
-        if patient {
-            if self.calls.send(call).await.is_err() {
-                return closed();
-            }
-            return waiting.await;
+        if self.calls.send(call).await.is_err() {
+            return closed();
         }
-        match self.calls.try_send(call) {
-            Ok(()) => {}
-            Err(TrySendError::Full(call)) => return Settled::Unsent(Box::new(call)),
-            Err(TrySendError::Closed(_)) => return closed(),
-        }
-        if self.shared.takes_calls() {
+        if guarded || self.shared.takes_calls() {
             return waiting.await;
         }
         // The connection was lost meanwhile, and what waited was given back before this came.

@@ -33,7 +33,8 @@ type OnLog = Arc<dyn Fn(&LoggingMessage<'_>) + Send + Sync>;
 pub struct ElicitRequest {
     /// What it asks for: a form to be filled in, or a page to be opened.
     pub params: ElicitRequestParams<'static>,
-    /// Who asks; the user is to be told (ELI-16). It is what the server says of itself.
+    /// Who asks; the user is to be told. It is what the server says of itself.
+    // ELI-16.
     pub server: Option<Implementation<'static>>,
 }
 
@@ -50,7 +51,8 @@ pub struct SamplingRequest {
 /// What a server asked for is not given.
 ///
 /// A server of the legacy era gets it as an error, and goes on or not. One of 2026-07-28 gets nothing: the call that needed
-/// it ends with [`CallError::Declined`](super::CallError::Declined) (MRTR-14).
+/// it ends with [`CallError::Declined`](super::CallError::Declined).
+// MRTR-14.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Declined {

@@ -16,6 +16,26 @@
 //! # Ok(()) }
 //! ```
 //!
+//! The arguments are anything that serde writes as an object; `&()` is none. A server that is a child gets little of the
+//! environment of this process: see [`ClientBuilder::connect_stdio`].
+//!
+//! # Being asked, being told
+//!
+//! [`ClientBuilder::elicitation`], [`sampling`](ClientBuilder::sampling) and [`roots`](ClientBuilder::roots) answer what
+//! servers ask. [`Client::subscribe`] tells what changes:
+//!
+//! ```no_run
+//! # async fn example(client: mcp_std::Client) -> Result<(), mcp_std::client::CallError> {
+//! use mcp_std::model::SubscriptionFilter;
+//!
+//! let filter = SubscriptionFilter::new().tools().resource("note://1");
+//! let mut changes = client.subscribe(filter).await?;
+//! while let Some(change) = changes.next().await {
+//!     println!("{change:?}");
+//! }
+//! # Ok(()) }
+//! ```
+//!
 //! # Eras
 //!
 //! A client speaks all five revisions of the protocol and finds out which one its server speaks, newest first. What differs
@@ -23,12 +43,40 @@
 //! and so does a [`Subscription`]. What a revision does not have is refused before it is sent:
 //! [`CallError::Unsupported`].
 //!
+//! # Over HTTP
+//!
+//! [`Client::http`], or [`ClientBuilder::connect_http`] for all that can be said about it, with the feature `http`. The rest is
+//! the same as over standard input and output; what differs:
+//!
+//! - Each call is an exchange of its own: one that fails is [`CallError::Http`], and the connection goes on. What changes
+//!   nothing on the server is asked again, twice at most; a tool is called again only if the server cannot have heard of the
+//!   first call, or [`CallOptions::retry`] allows it.
+//! - A call that is given up closes its stream, which tells a server of 2026-07-28; older ones get a message.
+//! - Tools whose arguments cannot be said in headers as they are declared are not in the list (XH-07).
+//! - A session that the server has ended is begun anew without anybody noticing; a stream that was interrupted is resumed.
+//! - There are 256 connections at most, and each subscription to a server of 2026-07-28 is one.
+//!
 //! # Where it runs
 //!
-//! Each connection is a task on the global executor of [`smol`], whose threads start by themselves: the futures here can be
-//! awaited on any executor, tokio's included, or with [`blocking`](crate::blocking) on none. Handlers of requests that
-//! servers of the legacy era make, [`CallOptions::on_progress`] and [`ClientBuilder::on_log`] run in that task and must not
-//! block its thread; handlers for input rounds run where the call is awaited.
+//! Each connection is a task of its own, on the global executor of [`smol`] unless [`ClientBuilder::spawner`] says where.
+//! smol's threads start by themselves: the futures here can be awaited on any executor, tokio's included, or with
+//! [`blocking`](crate::blocking) on none. What you give to a client runs here:
+//!
+//! | | Runs |
+//! | --- | --- |
+//! | handlers of elicitation and sampling, for a server of 2026-07-28 | where the call is awaited |
+//! | the same, for an older server | in the connection's task |
+//! | handlers of a server that is connected to in this process | in the connection's task |
+//! | [`CallOptions::on_progress`], [`ClientBuilder::on_log`], [`ClientBuilder::on_frame`] | in the connection's task |
+//!
+//! What runs in that task must not block its thread. If it uses tokio, the task has to be tokio's:
+//!
+//! ```
+//! use mcp_std::{Client, Spawner};
+//!
+//! let builder = Client::builder("my-program", "1.0.0")
+//!     .spawner(Spawner::new(|task| drop(tokio::spawn(task))));
+//! ```
 //!
 //! # What ends
 //!
@@ -71,7 +119,7 @@ use std::sync::Arc;
 
 use mcp_core::model::{Era, ProtocolVersion, Root, SubscriptionFilter};
 
-pub use builder::ClientBuilder;
+pub use builder::{Async, Blocking, ClientBuilder};
 pub use cache::CacheLimits;
 pub use changes::Change;
 pub use clock::Clock;
@@ -137,14 +185,15 @@ impl Client {
     #[must_use]
     pub fn version(&self) -> ProtocolVersion {
         self.server()
-            .map_or(ProtocolVersion::LATEST_MODERN, |server| server.version)
+            .map_or(ProtocolVersion::LATEST_MODERN, |server| server.revision)
     }
 
     fn era(&self) -> Era {
         self.version().era()
     }
 
-    /// The changes that the filter names, from now on.
+    /// The changes that the filter names, from now on:
+    /// `client.subscribe(SubscriptionFilter::new().tools().resource("note://1"))`.
     ///
     /// Servers of 2026-07-28 are asked to tell. Older ones tell of their lists unasked if they declared it, and are asked for
     /// each resource.
@@ -185,6 +234,13 @@ impl Client {
             return Err(CallError::Unsupported(Unsupported::Roots));
         }
         self.handle.control(Control::RootsChanged)
+    }
+
+    /// The last that the server's process has written to standard error, 16 KiB of it unless [`Command::stderr_tail`] says
+    /// otherwise. Empty if there is no such process, or that is not captured.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        self.shared().stderr()
     }
 
     /// Why there is no connection any more, and will be none. `None` while there is one, or is to be one again.

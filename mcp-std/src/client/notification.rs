@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_channel::{Receiver, Sender, TrySendError};
-use futures_lite::Stream;
+use futures_lite::{Stream, StreamExt};
 use mcp_core::json::Json;
 
 /// So many may wait for a reader.
@@ -53,6 +53,11 @@ struct Tally {
 }
 
 impl Notifications {
+    /// The next one, when it comes; `None` when the connection has ended for good.
+    pub async fn next(&mut self) -> Option<Notification> {
+        StreamExt::next(self).await
+    }
+
     /// How many were dropped because nobody read them.
     #[must_use]
     pub fn dropped(&self) -> u64 {
@@ -143,7 +148,6 @@ impl Listeners {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futures_lite::StreamExt;
     use futures_lite::future::block_on;
 
     fn notification(number: usize) -> Notification {

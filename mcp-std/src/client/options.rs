@@ -52,7 +52,9 @@ impl Default for Timeouts {
 
 /// Whether a server that ended is started again.
 ///
-/// Only for servers that the client started: [`Client::connect_stdio`](super::ClientBuilder::connect_stdio).
+/// Only for servers that the client started, [`connect_stdio`](super::ClientBuilder::connect_stdio), and for those at a URL:
+/// there it means that the handshake is done again when the server can be reached no more in the way it was, such as a session
+/// that it has ended and does not renew. A single exchange that fails is no such end.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Restart {
@@ -152,7 +154,7 @@ pub enum CacheUse {
     Use,
     /// The server is asked in any case, and the answer goes there.
     Refresh,
-    /// Neither.
+    /// The answer is asked for, and is not kept.
     Bypass,
 }
 
@@ -181,8 +183,9 @@ impl CallOptions {
         self
     }
 
-    /// Asks a server of 2026-07-28 for the log messages of this call, from this level on (LOG-05). Older servers have one
+    /// Asks a server of 2026-07-28 for the log messages of this call, from this level on. Older servers have one
     /// level for all calls: [`Client::set_level`](super::Client::set_level).
+    // LOG-05.
     pub const fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self

@@ -15,7 +15,7 @@ use super::error::CallError;
 /// What a tool brought: its result, and whether it failed.
 ///
 /// A tool that failed is a result and no error: the model reads it and tries another way. A program that wants an error
-/// says [`ok`](Self::ok).
+/// says [`into_result`](Self::into_result).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutcome(pub(super) CallToolResult<'static>);
 
@@ -41,7 +41,8 @@ impl ToolOutcome {
         text
     }
 
-    /// The structured content, as a type of yours. `None`: there is none.
+    /// The structured content, as a type of yours. `None`: there is none, as always from a server that speaks a revision
+    /// before 2025-06-18, which has only [texts](Self::text).
     ///
     /// # Errors
     ///
@@ -51,9 +52,9 @@ impl ToolOutcome {
         Some(serde_json::from_str(content.as_str()))
     }
 
-    /// The result.
+    /// The result, whether the tool failed or not.
     #[must_use]
-    pub fn into_result(self) -> CallToolResult<'static> {
+    pub fn into_inner(self) -> CallToolResult<'static> {
         self.0
     }
 
@@ -62,7 +63,7 @@ impl ToolOutcome {
     /// # Errors
     ///
     /// [`CallError::Tool`].
-    pub fn ok(self) -> Result<CallToolResult<'static>, CallError> {
+    pub fn into_result(self) -> Result<CallToolResult<'static>, CallError> {
         if self.is_error() {
             return Err(CallError::Tool(Box::new(self.0)));
         }

@@ -11,7 +11,7 @@ use core::task::{Context, Poll, ready};
 use std::collections::{HashSet, VecDeque};
 use std::hash::RandomState;
 
-use futures_lite::Stream;
+use futures_lite::{Stream, StreamExt};
 
 use super::error::CallError;
 
@@ -45,7 +45,7 @@ impl Fingerprints {
 type Fetching<T> = Pin<Box<dyn Future<Output = Result<Page<T>, CallError>> + Send>>;
 type Fetch<T> = Box<dyn FnMut(Option<String>) -> Fetching<T> + Send>;
 
-/// The items of a list, as a stream: the next page is asked for when the last one has been read.
+/// The items of a list, by [`next`](Self::next) or as a stream: the next page is asked for when the last one has been read.
 ///
 /// A list is never cut short in silence: it ends where its server says so, or with an error. It never runs in a circle: a
 /// page that comes again under the same cursor is [`CallError::Paging`], and so is the 10,001st page. After an error the
@@ -98,13 +98,21 @@ impl<T> Pager<T> {
         self
     }
 
+    /// The next item; `None` at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// Those of the calls, and [`CallError::Paging`]. Then it has ended.
+    pub async fn next(&mut self) -> Option<Result<T, CallError>> {
+        StreamExt::next(self).await
+    }
+
     /// All items.
     ///
     /// # Errors
     ///
     /// Those of the calls, and [`CallError::Paging`].
     pub(crate) async fn collect(mut self) -> Result<Vec<T>, CallError> {
-        use futures_lite::StreamExt;
         let mut all = Vec::new();
         while let Some(item) = self.next().await {
             all.push(item?);

@@ -27,7 +27,7 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) enum Settled {
     Reply(Reply),
-    /// The connection ended, or had no room, before it was sent: it can be made again.
+    /// The connection ended before it was sent: it can be made again.
     Unsent(Box<Call>),
 }
 

@@ -37,6 +37,9 @@ use crate::Server;
 /// Calls in flight are failed when it is known how the process ended, or after so long without that.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
+/// The pauses before a server at a URL is asked again that had no time for the handshake.
+const HICCUPS: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
+
 /// Those there are in this process.
 static SESSIONS: Mutex<Sessions> = Mutex::new(Sessions {
     count: 0,
@@ -196,12 +199,12 @@ impl Session {
         self
     }
 
+    /// All of it. Dropped early, it closes the client.
     pub(crate) async fn run(mut self) {
         let closed = self.live().await;
         tracing::info!(reason = %closed, "client closed");
         self.refuse(&closed);
-        // Who waits for the end goes on now.
-        drop(self.ends.closed);
+        // Who waits for the end goes on now, since `ends` is dropped.
     }
 
     /// There will be no connection any more: nobody is to wait for one.
@@ -230,12 +233,21 @@ impl Session {
         } else {
             Restart::Never
         });
+        let mut hiccups = 0;
         loop {
             let remembered = self.program.and_then(|program| self.eras.of(program));
             let verdict = self.spoken.or(remembered);
             let started = Instant::now();
             let ended = self.connection(verdict).await;
             let first = self.shared.connections() == 0;
+            if first && self.is_hiccup(&ended) && hiccups < HICCUPS.len() {
+                let rest = async {
+                    Timer::after(HICCUPS[hiccups]).await;
+                };
+                or(rest, until_closed(&self.ends.closing)).await;
+                hiccups += 1;
+                continue;
+            }
             let closing = self.ends.closing.is_closed();
             let held = matches!(ended, Ended::Closed(_)).then(|| started.elapsed());
             let last = match ended {
@@ -274,6 +286,18 @@ impl Session {
                 return Closed::new(ClosedReason::Us);
             }
         }
+    }
+
+    /// What says nothing about a server but that it is not there right now, though something is (DET-10).
+    fn is_hiccup(&self, ended: &Ended) -> bool {
+        let Ended::Unconnected {
+            error: ConnectError::Http(fault),
+            ..
+        } = ended
+        else {
+            return false;
+        };
+        fault.is_transient() && !fault.is_uncommitted() && !self.ends.closing.is_closed()
     }
 
     /// Old servers exist that die of a question they do not know: such a one is started once more (DET-05).
@@ -408,10 +432,19 @@ impl Session {
                 let child = smol::unblock(move || command.spawn())
                     .await
                     .map_err(ConnectError::Spawn)?;
+                self.shared.set_stderr(child.handle.stderr());
                 let streams = Opened::Streams(Box::pin(child.reader), Box::pin(child.writer));
                 Ok((streams, Some(child.handle)))
             }
         }
+    }
+}
+
+impl Drop for Session {
+    /// Nothing is left to do unless its task was dropped before it had ended, as a runtime does that ends: those who wait are
+    /// not to wait for ever.
+    fn drop(&mut self) {
+        self.refuse(&Closed::new(ClosedReason::Us));
     }
 }
 

@@ -183,14 +183,13 @@ impl ClientConnection<'_> {
             |it: &&Listening| it.uris.get(uri) == Some(&false) && !it.channel.is_acknowledged();
         let late = self.listening.iter().filter(|_| ask == Ask::Subscribe);
         let late: Vec<_> = late.filter(waits).map(|it| it.channel.clone()).collect();
+        // Taken out before the rest is told, which would be told to them as well, as a beginning.
         for channel in &late {
             channel.end(SubscriptionEnd::TimedOut(self.shared.timeouts.request));
-        }
-        self.watched(ask, uri, false);
-        for channel in &late {
             self.channels.retain(|known| !Arc::ptr_eq(known, channel));
             self.unlist(channel);
         }
+        self.watched(ask, uri, false);
     }
 
     /// The reader has gone.

@@ -1,5 +1,6 @@
 //! What changes at the server, as a stream.
 
+use core::fmt;
 use core::future::poll_fn;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
@@ -7,8 +8,8 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_io::Timer;
-use futures_lite::Stream;
 use futures_lite::future::or;
+use futures_lite::{Stream, StreamExt};
 use mcp_core::model::SubscriptionFilter;
 
 use super::changes::{Change, Changes, Named};
@@ -21,7 +22,8 @@ const NAMED: Named = Named {
     bytes: 1024 * 1024,
 };
 
-/// The changes that were subscribed to, as they come.
+/// The changes that were subscribed to, as they come: by [`next`](Self::next), or as a stream. Made by
+/// [`Client::subscribe`](super::Client::subscribe).
 ///
 /// A reader that is slow loses no kind of change: what has not been read yet is kept once, however often it happens, and
 /// when the names of the resources would be too many, more than 1,024 or 1 MiB together, they become
@@ -32,7 +34,6 @@ const NAMED: Named = Named {
 /// good: [`end`](Self::end) tells.
 ///
 /// Dropping it ends the subscription.
-#[derive(Debug)]
 #[must_use = "dropping it ends the subscription"]
 pub struct Subscription {
     channel: Arc<Channel>,
@@ -45,7 +46,8 @@ pub struct Subscription {
 pub enum SubscriptionEnd {
     /// The server ended it, in order.
     Server,
-    /// The server ended it before it had acknowledged it, which it must not (SUB-03).
+    /// The server ended it before it had acknowledged it, which it must not.
+    // SUB-03.
     Unacknowledged,
     /// The server refused it.
     Refused(ErrorAnswer),
@@ -211,7 +213,12 @@ impl Subscription {
         Ok(subscription)
     }
 
-    /// What the server will tell of: what was asked for, or less (SUB-05).
+    /// The next change, when there is one; `None` when there will be none.
+    pub async fn next(&mut self) -> Option<Change> {
+        StreamExt::next(self).await
+    }
+
+    /// What the server will tell of: what was asked for, or less.
     #[must_use]
     pub fn acknowledged(&self) -> SubscriptionFilter<'static> {
         self.channel.lock().acknowledged.clone().unwrap_or_default()
@@ -221,6 +228,15 @@ impl Subscription {
     #[must_use]
     pub fn end(&self) -> Option<SubscriptionEnd> {
         self.channel.lock().end.clone()
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription")
+            .field("acknowledged", &self.acknowledged())
+            .field("end", &self.end())
+            .finish_non_exhaustive()
     }
 }
 

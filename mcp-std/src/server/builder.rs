@@ -68,7 +68,7 @@ macro_rules! shortcuts {
                 self.with_tool(Tool::$new(name, description, handler))
             }
 
-            /// Adds a resource: a URI, a name, and a function that reads it, which returns a future of anything that is
+            /// Adds a resource: a URI, a name (not a description, which tools and prompts have there), and a function that reads it, which returns a future of anything that is
             /// [`IntoResource`]. [`Resource`] has more to say.
             pub fn resource<M: 'static, H>(
                 self,
@@ -150,7 +150,8 @@ impl<S: Sharing> ServerBuilder<S> {
         }
     }
 
-    /// Adds a tool. Tools are listed in the order they are added in.
+    /// Adds a tool: a [`Tool`], which a function `f` with `#[tool]` is by `f::tool()`. Tools are listed
+    /// in the order they are added in.
     pub fn with_tool(mut self, tool: Tool<S>) -> Self {
         self.tools.push(tool);
         self
@@ -198,7 +199,8 @@ impl<S: Sharing> ServerBuilder<S> {
         self
     }
 
-    /// How to use the server, for the model (DISC-06).
+    /// How to use the server, for the model.
+    // DISC-06.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.identity.instructions = Some(instructions.into());
         self
@@ -230,7 +232,8 @@ impl<S: Sharing> ServerBuilder<S> {
         self
     }
 
-    /// Clients may subscribe to resources; [`Server::resource_updated`] tells them.
+    /// Clients may subscribe to resources; [`Server::resource_updated`] tells them, and in handlers
+    /// [`Context::resource_updated`](super::Context::resource_updated).
     pub const fn subscriptions(mut self) -> Self {
         self.identity.subscriptions = true;
         self

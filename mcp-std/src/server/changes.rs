@@ -10,7 +10,7 @@
 //! one letter of each kind.
 
 use core::mem;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -28,14 +28,19 @@ use super::tool::Tool;
 /// What all connections of a server share.
 pub(crate) struct Hub<S: Sharing> {
     pub(crate) settings: Settings,
-    /// Higher after each change.
-    changes: AtomicU64,
-    state: Mutex<State<S>>,
+    pub(crate) board: Arc<Board>,
+    /// Locked before the board's mailboxes, so that a connection joins before a change or after it.
+    offer: Mutex<Arc<Offer<S>>>,
 }
 
-struct State<S: Sharing> {
-    offer: Arc<Offer<S>>,
-    mailboxes: Vec<Weak<Mailbox>>,
+/// Where changes are told. It knows nothing of the server's handlers, so that any handler can have it.
+#[derive(Debug)]
+pub(crate) struct Board {
+    /// Higher after each change.
+    changes: AtomicU64,
+    mailboxes: Mutex<Vec<Weak<Mailbox>>>,
+    /// How long a URI may be that can be subscribed to; `None` if none can.
+    max_uri: Option<usize>,
 }
 
 /// What one connection has not heard of yet.
@@ -44,6 +49,8 @@ pub(crate) struct Mailbox {
     news: Mutex<News>,
     /// Wakes the connection.
     bell: Sender<Note>,
+    /// The connection serves nobody now: it wants no letters, and looks at the offer when it is needed again.
+    asleep: AtomicBool,
 }
 
 /// What has changed.
@@ -80,6 +87,13 @@ impl Mailbox {
     pub(crate) fn take(&self) -> News {
         mem::take(&mut *lock(&self.news))
     }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn set_asleep(&self, asleep: bool) {
+        self.asleep.store(asleep, Ordering::Release);
+        // What was put there meanwhile is for nobody.
+        drop(self.take());
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -90,23 +104,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<S: Sharing> Hub<S> {
     pub(crate) fn new(settings: Settings, offer: Arc<Offer<S>>) -> Self {
+        let max_uri = settings.limits.max_subscribed_uri;
+        let board = Board {
+            changes: AtomicU64::new(0),
+            mailboxes: Mutex::default(),
+            max_uri: settings.subscriptions.then_some(max_uri),
+        };
         Self {
             settings,
-            changes: AtomicU64::new(0),
-            state: Mutex::new(State {
-                offer,
-                mailboxes: Vec::new(),
-            }),
+            board: Arc::new(board),
+            offer: Mutex::new(offer),
         }
     }
 
     /// How many changes there have been. The one thing that a connection looks at in each turn.
     pub(crate) fn changes(&self) -> u64 {
-        self.changes.load(Ordering::Acquire)
+        self.board.changes.load(Ordering::Acquire)
     }
 
     pub(crate) fn offer(&self) -> Arc<Offer<S>> {
-        lock(&self.state).offer.clone()
+        lock(&self.offer).clone()
     }
 
     /// A new connection: what is offered now, and where it hears of later changes.
@@ -114,16 +131,53 @@ impl<S: Sharing> Hub<S> {
         let mailbox = Arc::new(Mailbox {
             news: Mutex::default(),
             bell,
+            asleep: AtomicBool::new(false),
         });
-        let mut state = lock(&self.state);
-        state.mailboxes.retain(|mailbox| mailbox.strong_count() > 0);
-        state.mailboxes.push(Arc::downgrade(&mailbox));
-        (state.offer.clone(), mailbox)
+        let offer = lock(&self.offer);
+        let mut mailboxes = lock(&self.board.mailboxes);
+        if mailboxes.len() == mailboxes.capacity() {
+            // Only where there is no room, so that it costs little for each of many connections.
+            mailboxes.retain(|mailbox| mailbox.strong_count() > 0);
+            let open = mailboxes.len();
+            mailboxes.reserve(open + 1);
+        }
+        mailboxes.push(Arc::downgrade(&mailbox));
+        (offer.clone(), mailbox)
     }
 
+    /// Makes all connections look around.
+    #[cfg(feature = "http")]
+    pub(crate) fn wake(&self) {
+        self.board.tell(|_| {});
+    }
+
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Definitions<S>) -> T,
+        letter: impl Fn(&mut News),
+    ) -> Result<T, BuildError> {
+        // What authors made may end here: after the lock is given back, since destructors of theirs may come here again.
+        let (_all, _before);
+        let mut offer = lock(&self.offer);
+        let mut definitions = offer.definitions.clone();
+        if !definitions.identity.list_changes {
+            return Err(BuildError::Unchanging);
+        }
+        let changed = change(&mut definitions);
+        _all = definitions.clone();
+        _before = mem::replace(&mut *offer, definitions.offer()?);
+        self.board.tell(letter);
+        Ok(changed)
+    }
+}
+
+impl Board {
     /// Tells all connections.
-    fn tell(&self, mailboxes: &[Weak<Mailbox>], letter: impl Fn(&mut News)) {
-        let mailboxes: Vec<_> = mailboxes.iter().filter_map(Weak::upgrade).collect();
+    fn tell(&self, letter: impl Fn(&mut News)) {
+        let all = lock(&self.mailboxes);
+        let awake = |mailbox: &Arc<Mailbox>| !mailbox.asleep.load(Ordering::Acquire);
+        let mailboxes = all.iter().filter_map(Weak::upgrade).filter(awake);
+        let mailboxes: Vec<_> = mailboxes.collect();
         for mailbox in &mailboxes {
             letter(&mut lock(&mailbox.news));
         }
@@ -135,30 +189,10 @@ impl<S: Sharing> Hub<S> {
         }
     }
 
-    /// Makes all connections look around.
-    #[cfg(feature = "http")]
-    pub(crate) fn wake(&self) {
-        let state = lock(&self.state);
-        self.tell(&state.mailboxes, |_| {});
-    }
-
-    fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Definitions<S>) -> T,
-        letter: impl Fn(&mut News),
-    ) -> Result<T, BuildError> {
-        // What authors made may end here: after the lock is given back, since destructors of theirs may come here again.
-        let (_all, _before);
-        let mut state = lock(&self.state);
-        let mut definitions = state.offer.definitions.clone();
-        if !definitions.identity.list_changes {
-            return Err(BuildError::Unchanging);
+    pub(crate) fn resource_updated(&self, uri: &str) {
+        if self.max_uri.is_some_and(|max| uri.len() <= max) {
+            self.tell(|news| news.updated(uri));
         }
-        let changed = change(&mut definitions);
-        _all = definitions.clone();
-        _before = mem::replace(&mut state.offer, definitions.offer()?);
-        self.tell(&state.mailboxes, letter);
-        Ok(changed)
     }
 }
 
@@ -262,14 +296,9 @@ impl<S: Sharing> Server<S> {
     /// [`subscriptions`](super::ServerBuilder::subscriptions) there is nobody to tell.
     ///
     /// While a client does not read, updates of one resource are one; of more than 16 384 resources it is told instead
-    /// that the list has changed.
+    /// that the list has changed. A handler has [`Context::resource_updated`](super::Context::resource_updated) for it.
     pub fn resource_updated(&self, uri: &str) {
-        let settings = &self.hub.settings;
-        if !settings.subscriptions || uri.len() > settings.limits.max_subscribed_uri {
-            return;
-        }
-        let state = lock(&self.hub.state);
-        self.hub.tell(&state.mailboxes, |news| news.updated(uri));
+        self.hub.board.resource_updated(uri);
     }
 }
 

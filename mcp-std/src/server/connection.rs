@@ -58,6 +58,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         let (notes_in, notes) = async_channel::bounded(most_notes);
         let seen = hub.changes();
         let (offer, mailbox) = hub.join(notes_in.clone());
+        let link = Arc::new(Link::new(notes_in, hub.board.clone()));
         Self {
             wire: wire(&offer),
             hub,
@@ -69,7 +70,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             notes: Box::pin(notes),
-            link: Arc::new(Link::new(notes_in)),
+            link,
             asks: Asks::default(),
             ended: false,
         }
@@ -108,6 +109,27 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             }
             // A handler that wants to know the roots asks for them. No outlet is ever full.
             Incoming::Handled | Incoming::RootsChanged | Incoming::Blocked | _ => {}
+        }
+    }
+
+    /// Nobody is served any more for now, and nothing is in flight.
+    #[cfg(feature = "http")]
+    pub(crate) fn sleep(&mut self) {
+        self.principal = None;
+        self.mailbox.set_asleep(true);
+    }
+
+    /// Somebody is served again.
+    #[cfg(feature = "http")]
+    pub(crate) fn wake_up(&mut self) {
+        self.mailbox.set_asleep(false);
+        let changes = self.hub.changes();
+        if changes != self.seen {
+            self.seen = changes;
+            self.offer = self.hub.offer();
+            self.wire
+                .engine_mut()
+                .set_catalog(self.offer.catalog.clone());
         }
     }
 

@@ -14,6 +14,7 @@ use mcp_core::model::{
 };
 use serde::Serialize;
 
+use super::changes::Board;
 use super::error::ProtocolError;
 use super::round::Round;
 
@@ -59,14 +60,17 @@ pub struct Context {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) notes: Sender<Note>,
+    /// Where changes are told, to all connections.
+    board: Arc<Board>,
     /// Somebody no longer waits for an answer.
     pub(crate) deserted: AtomicBool,
 }
 
 impl Link {
-    pub(crate) const fn new(notes: Sender<Note>) -> Self {
+    pub(crate) const fn new(notes: Sender<Note>, board: Arc<Board>) -> Self {
         Self {
             notes,
+            board,
             deserted: AtomicBool::new(false),
         }
     }
@@ -132,7 +136,8 @@ impl Context {
     }
 
     /// Tells the client how far the call has come. It waits while the client is slow to read; without a client that
-    /// asked for it, it does nothing. Progress that is not more than last time is left out (PRG-03).
+    /// asked for it, it does nothing. Progress that is not more than last time is left out.
+    // PRG-03.
     pub async fn progress(&self, progress: Progress<'_>) {
         if !self.wants_progress {
             return;
@@ -173,10 +178,17 @@ impl Context {
         .await;
     }
 
+    /// What is in the resource of this URI has changed: whoever subscribed to it is told, as by
+    /// [`Server::resource_updated`](super::Server::resource_updated).
+    pub fn resource_updated(&self, uri: &str) {
+        self.link.board.resource_updated(uri);
+    }
+
     /// Lets the client of a legacy HTTP session hang up: its response ends here, and it is to ask for the rest after
-    /// `retry`. What is sent from now on is kept until then (LH-12). For handlers that take long, so that no connection
+    /// `retry`. What is sent from now on is kept until then. For handlers that take long, so that no connection
     /// has to be held; the handler goes on. Where the client's revision does not know this, which only 2025-11-25 does,
     /// and on other transports, it does nothing.
+    // LH-12.
     #[cfg(feature = "http")]
     pub async fn hang_up(&self, retry: Duration) {
         self.note(Note::HangUp(self.key, retry)).await;

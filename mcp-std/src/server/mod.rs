@@ -93,8 +93,8 @@ impl<S: Sharing> Server<S> {
     /// [`serve_stdio`](Self::serve_stdio) for programs that do nothing else: runs it on this thread, and waits for input
     /// without a reactor while no call is running and nothing can change.
     ///
-    /// No runtime but async-io's is entered: timers are `async_io::Timer`, and work that blocks goes to `blocking::unblock`
-    /// or a thread. A handler that needs tokio wants `#[tokio::main]` and [`serve_stdio`](Self::serve_stdio).
+    /// No runtime but async-io's is entered: timers are `Timer` of the crate `async-io`, and work that blocks its thread goes
+    /// to `unblock` of the crate `blocking` (both are parts of `smol`), or to a thread. A handler that needs tokio wants `#[tokio::main]` and [`serve_stdio`](Self::serve_stdio).
     ///
     /// # Errors
     ///

@@ -20,7 +20,8 @@ pub struct ToolResult {
     pub content: Vec<ContentBlock<'static>>,
     /// What programs read: JSON text.
     pub structured_content: Option<String>,
-    /// Whether the tool failed, so that the model can correct itself (TOOL-22).
+    /// Whether the tool failed, so that the model can correct itself.
+    // TOOL-22.
     pub is_error: bool,
     /// `_meta` of the result: an object.
     pub meta: Option<Json<'static>>,
@@ -150,11 +151,12 @@ impl IntoToolResult for InputRequired {
     }
 }
 
-/// A structured result: the value as `structuredContent`, the same as JSON text for the model and for older clients
-/// (TOOL-16), and the schema of the type as the tool's output schema.
+/// A structured result: the value as `structuredContent`, the same as JSON text for the model and for older clients,
+/// and the schema of the type as the tool's output schema.
 ///
 /// Revisions before 2026-07-28 only have structured content that is an object: their clients get other values as text
 /// alone.
+// TOOL-16.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a wrapper, made by its users")]
 pub struct Structured<T>(pub T);

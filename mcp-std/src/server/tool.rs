@@ -138,7 +138,8 @@ impl<S: Sharing> Tool<S> {
         }
     }
 
-    /// Hint: it changes nothing (TOOL-10).
+    /// Hint: it changes nothing.
+    // TOOL-10.
     #[must_use]
     pub fn read_only(mut self, hint: bool) -> Self {
         self.annotations().read_only_hint = Some(hint);

@@ -228,3 +228,36 @@ fn ping_goes_on_as_often_as_asked() {
     let ping = run(&["ping", "--count", "2"], SMALL).good();
     assert_eq!(ping.stdout.lines().count(), 2, "{}", ping.stdout);
 }
+
+/// A tool ignores what it does not know; whoever misspelt a name is told.
+#[test]
+fn arguments_that_no_schema_names_are_told() {
+    let ran = run(&["call", "echo", "text=hi", "txet=x", "--json"], SMALL);
+    assert_eq!(ran.json()["content"][0]["text"], "hi");
+    assert_eq!(
+        ran.stderr,
+        "mcp call: the tool names no argument txet; it has: text\n"
+    );
+    let ran = run(&["call", "fail", "a=1"], SMALL);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stderr.contains("names no argument a;"),
+        "{}",
+        ran.stderr
+    );
+    let ran = run(&["call", "echo", "text=hi", "txet=x", "--trace"], SMALL);
+    assert!(!ran.stderr.contains("tools/list"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_trace_has_progress_in_it_whatever_is_printed() {
+    for json in [&[][..], &["--json"]] {
+        let call = ["call", "slow", "steps=2", "delay_ms=1", "--trace"];
+        let ran = run(&[&call[..], json].concat(), SMALL);
+        assert!(
+            ran.stderr.contains("notifications/progress"),
+            "{}",
+            ran.stderr
+        );
+    }
+}

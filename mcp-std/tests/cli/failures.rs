@@ -1,6 +1,6 @@
 //! Wrong usage is exit status 2, and what the server or the connection does wrong is 3, with what to do about it.
 
-use crate::program::{EVERYTHING, MCP, SMALL, run};
+use crate::program::{EVERYTHING, MCP, Ran, SMALL, run};
 
 /// The exit status, and words on standard error. There is nothing on standard output.
 fn fails(arguments: &[&str], server: &[&str], code: i32, words: &[&str]) {
@@ -20,7 +20,11 @@ fn wrong_usage() {
         (&["call", "echo", "--args", "{"], "not JSON"),
         (&["call", "echo", "--args", "[]"], "JSON object"),
         (&["prompt", "p", "--args", "{\"a\":1}"], "object of strings"),
-        (&["complete", "a=b"], "--prompt"),
+        (&["complete", "a=b"], "<--prompt <NAME>|--resource <URI>>"),
+        (
+            &["complete", "a=b", "--prompt", "p", "--resource", "r:"],
+            "cannot be used with",
+        ),
         (&["complete", "--prompt", "p", "a"], "NAME=VALUE"),
         (&["ping", "--revision", "2025-01-01"], "2026-07-28"),
         (&["ping", "--era", "stone"], "legacy"),
@@ -30,6 +34,8 @@ fn wrong_usage() {
         ),
         (&["ping", "--log", "loud"], "warning"),
         (&["ping", "--timeout", "0"], "--timeout"),
+        (&["ping", "--timeout", "1e400"], "a number of seconds"),
+        (&["ping", "--max-time", "soon"], "a number of seconds"),
         (&["call"], "TOOL"),
     ] {
         fails(arguments, SMALL, 2, &[word]);
@@ -62,6 +68,59 @@ fn what_the_server_refuses() {
     let sampling = ["call", "test_sampling", "prompt=x"];
     let words = ["sampling", "This program cannot do that for a server"];
     fails(&sampling, EVERYTHING, 3, &words);
+}
+
+/// Programs read the error on standard output, and people are told nothing else than without `--json`.
+#[test]
+fn what_the_server_refuses_as_json() {
+    let ran = run(&["call", "nothing", "--json"], SMALL);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("Unknown tool"), "{}", ran.stderr);
+    let error = &ran.json()["error"];
+    assert_eq!(error["code"], -32602, "{error}");
+    let message = error["message"].as_str().expect("a text");
+    assert!(message.contains("Unknown tool"), "{message}");
+    let sampling = ["call", "test_sampling", "prompt=x", "--json"];
+    let error = run(&sampling, EVERYTHING).json();
+    let data = &error["error"]["data"]["requiredCapabilities"];
+    assert_eq!(data["sampling"], serde_json::json!({}), "{error}");
+}
+
+/// The names of tools do not help where something else went wrong.
+#[test]
+fn hints_are_for_what_they_help_with() {
+    let script = MORTAL.replace(
+        "echo 'out of memory' >&2; exit 9",
+        r#"echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no disk"}}'; cat"#,
+    );
+    let server = ["sh", "-c", &script];
+    let ran = run(&["call", "x", "--era", "legacy"], &server);
+    assert!(ran.stderr.contains("no disk"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("mcp list"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_server_that_was_named_without_the_dashes() {
+    for arguments in [&["list", "server"][..], &["ping"], &["call", "echo"]] {
+        let output = std::process::Command::new(MCP).args(arguments).output();
+        let ran = Ran::of(output.expect("it runs"));
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains("follows `--`: mcp "), "{}", ran.stderr);
+    }
+    let ran = run(&["list", "server"], SMALL);
+    assert!(!ran.stderr.contains("follows `--`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_program_that_says_back_what_it_is_told() {
+    for arguments in [&["ping"][..], &["ping", "--era", "legacy"]] {
+        fails(
+            arguments,
+            &["cat"],
+            3,
+            &["cat is no MCP server", "says back"],
+        );
+    }
 }
 
 #[test]
@@ -154,14 +213,14 @@ fn a_call_that_takes_too_long() {
         "steps=1",
         "delay_ms=60000",
         "--timeout",
-        "1",
+        "0.5",
         "--json",
     ];
     fails(
         &slow,
         SMALL,
         3,
-        &["no answer and no progress within 1s", "--timeout"],
+        &["no answer and no progress within 500ms", "--timeout"],
     );
 }
 

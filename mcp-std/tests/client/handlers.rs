@@ -260,7 +260,6 @@ fn roots_can_change_if_they_were_declared() {
 
 #[test]
 fn log_messages_go_to_the_handler_and_all_notifications_to_who_listens() {
-    use futures_lite::StreamExt;
     let script = |peer: &mut Peer| {
         peer.legacy("2025-06-18");
         peer.serve("logging/setLevel", &json!({}));

@@ -11,5 +11,6 @@ mod handlers;
 mod in_process;
 mod lists;
 mod peer;
+mod runtimes;
 mod subscriptions;
 mod timeouts;

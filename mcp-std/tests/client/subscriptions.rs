@@ -228,14 +228,18 @@ fn a_legacy_resource_that_is_not_answered_for_ends_the_wait() {
         peer.serve("resources/subscribe", &json!({}));
         while peer.next().is_some() {}
     };
-    with(impatient(), script, async |client| {
-        let error = client.subscribe(filter(false, &["a:b", "c:d"])).await;
-        let error = error.expect_err("it is silent");
-        assert!(matches!(error, CallError::Timeout(_)), "{error}");
-        smol::Timer::after(MOMENT).await;
-        let anew = client.subscribe(filter(false, &["a:b"])).await;
-        drop(anew.expect("it answers"));
-    });
+    with(
+        impatient().request_timeout(4 * MOMENT),
+        script,
+        async |client| {
+            let error = client.subscribe(filter(false, &["a:b", "c:d"])).await;
+            let error = error.expect_err("it is silent");
+            assert!(matches!(error, CallError::Timeout(_)), "{error}");
+            smol::Timer::after(MOMENT).await;
+            let anew = client.subscribe(filter(false, &["a:b"])).await;
+            drop(anew.expect("it answers"));
+        },
+    );
 }
 
 #[test]

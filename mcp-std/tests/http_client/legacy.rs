@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use futures_lite::StreamExt as _;
 use mcp_std::ProtocolVersion;
 use mcp_std::client::{ClosedReason, Restart};
-use mcp_std::model::{ElicitResult, SubscriptionFilter};
+use mcp_std::model::{ElicitAction, ElicitResult, SubscriptionFilter};
 use serde_json::{Value, json};
 use smol::block_on;
 
@@ -128,8 +127,10 @@ fn the_server_asks_on_a_stream_of_its_own() {
         let client = builder()
             .revision(ProtocolVersion::V2025_11_25)
             .elicitation(|_| async {
-                let content = mcp_std::Json::owned(r#"{"name":"ann"}"#.to_owned()).expect("JSON");
-                ElicitResult::accept(content)
+                let mut result = ElicitResult::new(ElicitAction::Accept);
+                let content = mcp_std::Json::owned(r#"{"name":"ann"}"#.to_owned());
+                result.content = Some(content.expect("JSON"));
+                result
             })
             .connect_http(&peer.url())
             .await

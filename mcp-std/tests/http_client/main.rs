@@ -2,6 +2,7 @@
 
 mod legacy;
 mod modern;
+mod ours;
 mod peer;
 
 use mcp_std::client::{Client, ClientBuilder, Proxy};

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures_lite::StreamExt as _;
 use mcp_std::ProtocolVersion;
 use mcp_std::client::{CallError, CallOptions, Client, ConnectError, Direction, EraCache};
 use mcp_std::model::SubscriptionFilter;
@@ -330,4 +329,26 @@ fn without_async_it_is_the_same() {
         "done"
     );
     client.close();
+}
+
+#[test]
+fn a_server_that_has_no_time_is_asked_again() {
+    // DET-10.
+    let asks = AtomicUsize::new(0);
+    let peer = Peer::new(move |asked, answer| {
+        if asks.fetch_add(1, Ordering::Relaxed) < 2 {
+            answer.status(503, "", "");
+            return true;
+        }
+        usual(asked, answer)
+    });
+    block_on(async { connect(&peer).await.close().await });
+    assert_eq!(peer.methods(), ["server/discover"; 3]);
+    let never = Peer::new(|_, answer| {
+        answer.status(503, "", "");
+        true
+    });
+    let error = block_on(builder().connect_http(&never.url())).expect_err("it never has");
+    assert!(error.to_string().contains("503"), "{error}");
+    assert_eq!(never.methods(), ["server/discover"; 3]);
 }

@@ -1,6 +1,6 @@
 //! A server by hand: each connection is a thread, each request is answered by the test.
 
-use std::io::{BufRead, BufReader, Read as _, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;

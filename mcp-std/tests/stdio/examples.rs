@@ -1,5 +1,8 @@
 //! The examples do what they show.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::child::{INITIALIZE, INITIALIZED, Serve, call, example, text};
@@ -189,4 +192,41 @@ fn server_wiki() {
         "{completed}"
     );
     assert_eq!(serve.end().clean(), [""; 0]);
+}
+
+/// What a client's example prints that is given these lines.
+fn client(name: &str, arguments: &[&str], server: &str, lines: &str) -> String {
+    let mut client = example(name);
+    client.args(arguments).arg(example(server).get_program());
+    let mut client = client
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it is there");
+    let mut input = client.stdin.take().expect("it is a pipe");
+    input.write_all(lines.as_bytes()).expect("there is room");
+    drop(input);
+    let output = client.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn client_elicit() {
+    for (lines, said) in [
+        ("4\nInside\n", "reserved for 4: Inside"),
+        ("4\n", "nothing reserved"),
+    ] {
+        let printed = client("client_elicit", &["reserve"], "server_elicit", lines);
+        let asked = "restaurant asks: What table would you like?\npeople?\nplace?\n";
+        assert_eq!(printed, format!("{asked}{said}\n"));
+    }
+}
+
+#[test]
+fn client_subscribe() {
+    let printed = client("client_subscribe", &[], "server_wiki", "");
+    let changed = "changed: Resource(\"wiki://page/Home\")\n";
+    assert!(printed.starts_with(changed), "{printed}");
+    assert!(printed.contains("\"New\""), "{printed}");
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The official Python SDK as a client of a stdio server.
+"""The official Python SDK as a client of a server on stdio, or at a URL.
 
 usage: client.py auto|pin|REVISION COMMAND [ARGUMENT...]
+       client.py auto|pin|REVISION URL
 
 auto      server/discover first, then the calls, in one process
 pin       calls of 2026-07-28 at once, without server/discover
@@ -23,6 +24,8 @@ import mcp_types as types
 from checks import check, same
 from features import CAPABILITIES, Attended, Features, pages, undeclared
 from mcp import Client, ClientSession, MCPError, StdioServerParameters, stdio_client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
 WATCH = Path(__file__).parent.parent / "watch.py"
@@ -80,7 +83,14 @@ async def connected(how, server, seen, attended=None):
         finally:
             await client.__aexit__(None, None, None)
         return
-    async with stdio_client(server) as (read, write):
+    if isinstance(server, StdioServerParameters):
+        transport = stdio_client(server)
+    elif how == "2024-11-05":
+        # The first revision has a transport of its own.
+        transport = sse_client(server)
+    else:
+        transport = streamable_http_client(server)
+    async with transport as (read, write):
         async with ClientSession(read, write, **options) as session:
             with check(f"connect, {how}"):
                 # What ClientSession.initialize does, with a revision of our choice.
@@ -218,7 +228,8 @@ async def main(how, command):
     with tempfile.TemporaryDirectory(prefix="mcp-interop-") as folder:
         status = Path(folder) / "status"
         transcript = os.environ.get("TRANSCRIPT") or "-"
-        server = StdioServerParameters(
+        over_http = command[0].startswith("http")
+        server = command[0] if over_http else StdioServerParameters(
             command=sys.executable, args=[str(WATCH), str(status), transcript, *command]
         )
         attended = Attended()
@@ -241,6 +252,8 @@ async def main(how, command):
                 await discover(session)
         async with connected(how, server, Seen()) as client:
             await undeclared(client, not modern)
+        if over_http:
+            return
         with check("server exits by itself when its input ends"):
             same(status.read_text().splitlines(), ["exit 0", "exit 0"])
 

@@ -1,14 +1,17 @@
 // SDK 2.x, the initialize handshake.
 // usage: node legacy2.mjs REVISION COMMAND [ARGUMENT...]
+//        node legacy2.mjs REVISION URL
 import assert from 'node:assert/strict';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { CAPABILITIES, attend } from './features.mjs';
 import { check, patience, run, watched } from './suite.mjs';
 
 const [revision, ...command] = process.argv.slice(2);
 
-const { parameters, ends } = watched(command);
+// The first revision has a transport of its own.
+const Http = revision === '2024-11-05' ? SSEClientTransport : StreamableHTTPClientTransport;
+const { transport, ends } = watched(command, StdioClientTransport, Http);
 const build = capabilities =>
   new Client(
     { name: `interop-${revision}`, version: '1.0.0' },
@@ -22,7 +25,7 @@ const attended = attend({
 });
 const errors = [];
 client.onerror = error => errors.push(error);
-await check(`connect, ${revision}`, () => client.connect(new StdioClientTransport(parameters), patience));
+await check(`connect, ${revision}`, () => client.connect(transport(), patience));
 
 await check('the connection is legacy', () => assert.equal(client.getProtocolEra(), 'legacy'));
 
@@ -37,7 +40,7 @@ await run({
   attended,
   another: async () => {
     const client = build({});
-    await client.connect(new StdioClientTransport(parameters), patience);
+    await client.connect(transport(), patience);
     return client;
   },
 });

@@ -1,7 +1,8 @@
 // SDK 2.x, protocol revision 2026-07-28.
 // usage: node modern.mjs auto|pin|in-place COMMAND [ARGUMENT...]
+//        node modern.mjs auto|pin URL
 import assert from 'node:assert/strict';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { CAPABILITIES, attend } from './features.mjs';
 import { check, patience, run, watched } from './suite.mjs';
@@ -19,7 +20,7 @@ const { mode, Transport } = {
   'in-place': { mode: 'auto', Transport: InPlace },
 }[how];
 
-const { parameters, ends } = watched(command);
+const { transport, ends } = watched(command, Transport, StreamableHTTPClientTransport);
 const build = capabilities =>
   new Client({ name: `interop-${how}`, version: '1.0.0' }, { versionNegotiation: { mode }, capabilities });
 const client = build(CAPABILITIES);
@@ -29,7 +30,7 @@ const attended = attend({
 });
 const errors = [];
 client.onerror = error => errors.push(error);
-await check(`connect, ${how}`, () => client.connect(new Transport(parameters), patience));
+await check(`connect, ${how}`, () => client.connect(transport(), patience));
 
 await check('the connection is modern', () => assert.equal(client.getProtocolEra(), 'modern'));
 
@@ -52,7 +53,7 @@ await run({
   attended,
   another: async () => {
     const client = build({});
-    await client.connect(new Transport(parameters), patience);
+    await client.connect(transport(), patience);
     return client;
   },
 });

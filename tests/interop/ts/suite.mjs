@@ -35,13 +35,18 @@ export async function check(name, body) {
   }
 }
 
-/** The server's command, wrapped so that the way it ended can be read afterwards. */
-export function watched(command) {
+/**
+ * The server: its command, wrapped so that the way it ended can be read afterwards, or the URL where it is served, of
+ * which nothing is read. `Stdio` and `Http` are the transports of the SDK, `Http` takes a URL.
+ */
+export function watched(command, Stdio, Http) {
+  if (/^https?:/.test(command[0])) return { transport: () => new Http(new URL(command[0])) };
   const folder = mkdtempSync(join(tmpdir(), 'mcp-interop-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const status = join(folder, 'status');
+  const parameters = { command: 'python3', args: [WATCH, status, process.env.TRANSCRIPT || '-', ...command] };
   return {
-    parameters: { command: 'python3', args: [WATCH, status, process.env.TRANSCRIPT || '-', ...command] },
+    transport: () => new Stdio(parameters),
     /** One line for each server process that has ended, oldest first. */
     ends: () => readFileSync(status, 'utf8').trimEnd().split('\n'),
   };
@@ -58,7 +63,7 @@ function textOf(result) {
  *
  * `client` is the SDK's, `callTool(params, options)` its callTool without the parameters that differ between SDK
  * versions, `expected` the version that must have been negotiated, `seen` the version that was, `errors` what the
- * client's onerror has been given so far, `ends` comes from `watched`, `attended` from `attend`;
+ * client's onerror has been given so far, `ends` comes from `watched` (none over HTTP), `attended` from `attend`;
  * `another()` connects one more client, which declares no capability. `schemas` is what the SDK wants besides the
  * request `tools/list`, if it wants any.
  */
@@ -200,6 +205,7 @@ export async function run({ client, callTool, expected, seen, errors, ends, lega
 
   await check('nothing the client objects to', () => assert.deepEqual(errors, []));
 
+  if (!ends) return check('the client closes', () => client.close());
   await check('server exits by itself when its input ends', async () => {
     await client.close();
     assert.equal(ends().at(-1), 'exit 0');

@@ -8,12 +8,14 @@
 //!
 //! One object serves one connection of an engine, as a stream does.
 
+mod answer;
 mod exchange;
 mod fault;
 mod headers;
 mod listening;
 mod message;
 mod reference;
+mod refusal;
 mod response;
 mod session;
 #[cfg(test)]

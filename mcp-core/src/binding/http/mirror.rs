@@ -106,12 +106,14 @@ fn check_params(head: &Head<'_>, params: &Params<'_>, catalog: &Catalog) -> Resu
     for (at, param) in (0..).zip(catalog.param_headers(tool)) {
         let agrees = match head.param(param.name()) {
             Line::Differ => Some(HeaderProblem::Malformed),
-            line => match param.agrees(params.arguments, line.value()) {
-                Ok(()) => None,
-                Err(ParamFault::Missing) => Some(HeaderProblem::Missing),
-                Err(ParamFault::Value(_)) => Some(HeaderProblem::Malformed),
-                Err(_) => Some(HeaderProblem::Differs),
-            },
+            line @ (Line::Absent | Line::One(_) | Line::Same(_)) => {
+                match param.agrees(params.arguments, line.value()) {
+                    Ok(()) => None,
+                    Err(ParamFault::Missing) => Some(HeaderProblem::Missing),
+                    Err(ParamFault::Value(_)) => Some(HeaderProblem::Malformed),
+                    Err(_) => Some(HeaderProblem::Differs),
+                }
+            }
         };
         if let Some(problem) = agrees {
             let header = MirroredHeader::Param(at);

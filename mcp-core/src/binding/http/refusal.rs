@@ -29,6 +29,8 @@ impl Refusal {
     pub const TOO_SLOW: Self = Self::new(408, "The body did not come in time");
     /// The body did not come whole.
     pub const BROKEN: Self = Self::new(400, "The body did not come whole");
+    /// The answer is a stream of events, which the client does not take.
+    pub const ONLY_EVENTS: Self = Self::new(406, "`Accept` has to list text/event-stream");
     /// There are as many sessions, or streams of one, as there may be.
     pub const BUSY: Self = Self::new(
         503,

@@ -31,9 +31,10 @@ pub struct Reply {
     ended: bool,
     /// Nobody is there to read: what is written goes to the log alone.
     detached: bool,
-    /// The response is to end, though the answer may not have been given.
+    /// The response ends with what waits to be read, though the answer may not have been given: the rest goes to the log
+    /// alone.
     hang_up: bool,
-    /// So many bytes may wait to be read.
+    /// So many bytes may wait to be read, and one message.
     most: usize,
     name: Option<&'static str>,
     log: Option<Log>,
@@ -148,10 +149,15 @@ impl Reply {
     }
 
     /// What was written last is the answer: nothing comes after it (HTTP-15).
+    ///
+    /// A stream has no status but 200. So where there is another one, the answer is a JSON text even for a client that
+    /// would rather have events (RFC 9110, 15.5).
     pub fn end(&mut self) {
         if self.form == Form::Undecided {
             match self.accepts {
-                Accepts::Events if !self.bytes.is_empty() => self.begin_events(),
+                Accepts::Events if self.status == 200 && !self.bytes.is_empty() => {
+                    self.begin_events();
+                }
                 Accepts::Events | Accepts::Json | Accepts::Both => self.form = Form::Json,
             }
         }
@@ -185,7 +191,7 @@ impl Reply {
 
     /// Adds a comment, which keeps proxies and clients from taking a quiet stream for a dead one (HTTP-18).
     pub fn keep_alive(&mut self) {
-        if self.is_stream() && !self.ended && !self.detached {
+        if self.is_stream() && self.is_open() {
             self.bytes.extend_from_slice(b":\n\n");
             self.start = self.bytes.len();
         }
@@ -237,6 +243,11 @@ impl Reply {
 
     pub(super) const fn is_detached(&self) -> bool {
         self.detached
+    }
+
+    /// Whether what is written now reaches the one who reads now.
+    pub(super) const fn is_open(&self) -> bool {
+        !self.detached && !self.ended && !self.hang_up
     }
 
     pub(super) fn log_size(&self) -> usize {
@@ -306,7 +317,7 @@ impl Reply {
         if let Some(log) = &self.log {
             let mut id = heapless::String::<48>::new();
             // Two numbers of at most 10 and 20 digits.
-            let _ = write!(id, "id: {}-{}\n", log.stream, log.next);
+            let _ = writeln!(id, "id: {}-{}", log.stream, log.next);
             self.bytes.extend_from_slice(id.as_bytes());
         }
         if let Some(name) = self.name {
@@ -325,12 +336,13 @@ impl Reply {
             log.events.push_back((log.next, event.into()));
             log.next += 1;
         }
-        if self.detached {
-            self.bytes.truncate(self.start);
-        } else if self.start > 0 && self.bytes.len() > self.most {
-            // Its reader is too slow. What it has not read is in the log, if there is one.
-            self.bytes.clear();
+        if self.start > self.most {
+            // Its reader is too slow. It gets what waits for it, and then the end.
             self.hang_up = true;
+        }
+        if self.detached || self.hang_up {
+            // It is in the log, if there is one. A reader that comes back misses nothing in between.
+            self.bytes.truncate(self.start);
         }
         self.start = self.bytes.len();
     }

@@ -168,7 +168,7 @@ impl HttpRules {
             }
             "GET" if self.sessions => {
                 if matches!(head.accept.accepts(), None | Some(Accepts::Json)) {
-                    return Err(Refusal::new(406, "`Accept` has to list text/event-stream"));
+                    return Err(Refusal::ONLY_EVENTS);
                 }
                 let version = head.line(Known::ProtocolVersion);
                 match head.line(Known::SessionId) {

@@ -23,8 +23,8 @@ pub struct StreamLimits {
     /// How many bytes of events are kept for clients that come back, in all streams together. Of more, the oldest are
     /// forgotten. Default: 1 MiB.
     pub max_kept: usize,
-    /// How many bytes may wait for the reader of one stream. A slower one is disconnected; what it has missed is kept as
-    /// long as there is room for it. Default: 1 MiB, and the last message.
+    /// How many bytes may wait for the reader of one stream, and the last message. A slower one is disconnected when it has
+    /// read them; what came after is kept as long as there is room for it. Default: 1 MiB.
     pub max_buffered: usize,
 }
 
@@ -81,6 +81,13 @@ enum Kind {
     Get,
     /// The one stream of a session of 2024-11-05.
     Only,
+}
+
+impl Slot {
+    /// Whether it is kept only to be read again: nothing is added to it.
+    fn is_left(&self) -> bool {
+        self.reply.is_detached() && (self.reply.is_ended() || self.kind == Kind::Get)
+    }
 }
 
 impl Streams {
@@ -154,7 +161,7 @@ impl Streams {
         // A reader that is still there has lost it: each message goes to one stream only (LH-21). Under a new number, so
         // that the old one reads no further.
         slot.number = self.next;
-        self.next += 1;
+        self.next = self.next.wrapping_add(1);
         slot.reply.resume(event);
         let id = StreamId {
             index: at as u32,
@@ -252,6 +259,14 @@ impl Streams {
         self.slot(id).map(|slot| &mut slot.reply)
     }
 
+    /// Adds a comment to a stream that has been quiet for long; one whose form was not decided begins.
+    pub fn keep_alive(&mut self, id: StreamId) {
+        if let Some(slot) = self.slot(id) {
+            slot.reply.begin_stream();
+            slot.reply.keep_alive();
+        }
+    }
+
     /// A stream that has something new to be [taken](Self::take); each is named at least once.
     pub fn next_changed(&mut self) -> Option<StreamId> {
         self.changed.pop()
@@ -316,19 +331,17 @@ impl Streams {
             slots.map(|slot| slot.reply.log_size()).sum()
         };
         while kept(&self.slots) > self.limits.max_kept || self.left() > self.limits.max_open {
-            let over = |slot: &Slot| slot.reply.is_detached() && slot.reply.is_ended();
-            let has_log = |slot: &Slot| over(slot) || slot.reply.log_size() > 0;
             let slots = (0..).zip(&self.slots);
             let oldest = slots
                 .filter_map(|(at, slot)| Some((at, slot.as_ref()?)))
-                .filter(|(_, slot)| has_log(slot))
-                .min_by_key(|(_, slot)| (!over(slot), slot.number))
+                .filter(|(_, slot)| slot.is_left() || slot.reply.log_size() > 0)
+                .min_by_key(|(_, slot)| (!slot.is_left(), slot.number))
                 .map(|(at, _): (usize, _)| at);
             let Some(at) = oldest else { return };
             let Some(slot) = &mut self.slots[at] else {
                 return;
             };
-            if over(slot) {
+            if slot.is_left() {
                 self.slots[at] = None;
             } else {
                 slot.reply.forget_oldest();
@@ -336,12 +349,9 @@ impl Streams {
         }
     }
 
-    /// How many streams are over, kept only to be read again.
     fn left(&self) -> usize {
         let slots = self.slots.iter().flatten();
-        slots
-            .filter(|slot| slot.reply.is_detached() && slot.reply.is_ended())
-            .count()
+        slots.filter(|slot| slot.is_left()).count()
     }
 
     fn listening(&self) -> Option<StreamId> {
@@ -351,8 +361,7 @@ impl Streams {
                 let slot = slot.as_ref()?;
                 let listens = matches!(slot.kind, Kind::Get | Kind::Only);
                 let number = slot.number;
-                let open = !slot.reply.is_detached() && !slot.reply.is_ended();
-                (listens && open).then_some(StreamId { index, number })
+                (listens && slot.reply.is_open()).then_some(StreamId { index, number })
             })
             .min_by_key(|id| id.number)
     }
@@ -380,7 +389,7 @@ impl Streams {
 
     fn insert(&mut self, kind: Kind, reply: Reply) -> StreamId {
         let number = self.next;
-        self.next += 1;
+        self.next = self.next.wrapping_add(1);
         let slot = Some(Slot {
             number,
             kind,

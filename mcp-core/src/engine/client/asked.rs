@@ -84,7 +84,7 @@ impl ClientEngine {
             Phase::Ready(server) if server.era() == Era::Modern => {
                 return Ok(self.reject(PeerFault::UnexpectedRequest));
             }
-            Phase::Ready(server) => Some(server.version),
+            Phase::Ready(server) => Some(server.revision),
             Phase::Idle | Phase::Connecting(_) => None,
             Phase::Over => return Ok(Incoming::Handled),
         };

@@ -204,7 +204,7 @@ impl ClientEngine {
     /// [`known_version`](ClientConfig::known_version) (VER-07).
     #[must_use]
     pub fn version(&self) -> Option<ProtocolVersion> {
-        self.server().map(|server| server.version)
+        self.server().map(|server| server.revision)
     }
 
     /// How many requests are pending, those for connecting included.

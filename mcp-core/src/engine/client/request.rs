@@ -51,7 +51,7 @@ impl ClientEngine {
         out: &mut S,
     ) -> Result<RequestKey, CallError> {
         let (kind, version) = match &self.phase {
-            Phase::Ready(server) => (server.admit(method)?, server.version),
+            Phase::Ready(server) => (server.admit(method)?, server.revision),
             Phase::Idle | Phase::Connecting(_) => return Err(CallError::NotConnected),
             Phase::Over => return Err(CallError::Closed),
         };

@@ -12,8 +12,8 @@ use crate::model::{Decode, Era, Implementation, ProtocolVersion, ServerCapabilit
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// The version that is spoken.
-    pub version: ProtocolVersion,
+    /// The revision of the protocol that is spoken.
+    pub revision: ProtocolVersion,
     /// Who the server says it is, if it does: for display and logs only (META-13).
     pub implementation: Option<Implementation<'static>>,
     /// What it declared. `None`: it was not asked, see [`ClientConfig::discover`](super::ClientConfig::discover).
@@ -37,7 +37,7 @@ impl ServerInfo {
             .and_then(|it| ServerCapabilities::decode(it).ok())
             .unwrap_or_default();
         Self {
-            version,
+            revision: version,
             implementation: implementation.map(Implementation::into_owned),
             capabilities: Some(capabilities.into_owned()),
             instructions: string(result, "instructions").map(|text| text.decode().into_owned()),
@@ -48,7 +48,7 @@ impl ServerInfo {
     /// A server that was not asked: it may offer anything.
     pub(super) fn unasked(version: ProtocolVersion) -> Self {
         Self {
-            version,
+            revision: version,
             implementation: None,
             capabilities: None,
             instructions: None,
@@ -59,7 +59,7 @@ impl ServerInfo {
     /// The era that is spoken.
     #[must_use]
     pub const fn era(&self) -> Era {
-        self.version.era()
+        self.revision.era()
     }
 
     /// The `InitializeResult` or `DiscoverResult` as it stands; `None` if the server was not asked.
@@ -83,10 +83,10 @@ impl ServerInfo {
         let subscribe = ("resources.subscribe", subscribe);
         let prompts = ("prompts", offers(|it| it.prompts.is_some()));
         // CAP-04: the first revision has no capability for it.
-        let completions = self.version == ProtocolVersion::V2024_11_05;
+        let completions = self.revision == ProtocolVersion::V2024_11_05;
         let completions = ("completions", completions || offers(|it| it.completions));
         let logging = ("logging", offers(|it| it.logging));
-        let tasks = self.version >= ProtocolVersion::V2025_11_25;
+        let tasks = self.revision >= ProtocolVersion::V2025_11_25;
         let anyway = ("", true);
         let (there, (capability, offered), kind) = match method {
             "initialize" => (false, anyway, Plain),
@@ -114,7 +114,7 @@ impl ServerInfo {
             _ => (true, anyway, MayAsk),
         };
         if !there {
-            return Err(CallError::NotInVersion(self.version));
+            return Err(CallError::NotInVersion(self.revision));
         }
         if !offered {
             return Err(CallError::NotOffered(capability));

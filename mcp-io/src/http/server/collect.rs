@@ -61,6 +61,9 @@ where
         if more > left {
             return Err(BodyError::TooLarge);
         }
+        if more == 0 {
+            continue;
+        }
         if first.is_empty() && whole.is_empty() {
             first = data.copy_to_bytes(more);
             continue;
@@ -121,3 +124,6 @@ impl StdError for BodyError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

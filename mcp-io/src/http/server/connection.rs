@@ -5,9 +5,9 @@ use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
 use std::io::IoSlice;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use async_channel::Receiver;
 use async_io::Timer;
@@ -22,20 +22,19 @@ use tower_service::Service;
 use tracing::debug;
 
 use super::Options;
+use super::body::Place;
 use super::exchange::Exchanges;
 use super::io::Io;
 use super::options::MAX_HEADERS;
+use super::parked::{self, Parked};
 use super::slots::Slot;
 use super::socket::Socket;
-use super::turn::{BLOCKED, BODY, BUSY, CALLED, LINGERING, RECEIVED, Turn, WRITTEN};
-use crate::alarm::Alarm;
+use super::turn::{BODY, LINGERING, PARKING, Turn};
+use super::watch::{End, LINGER, Watch};
 
 /// How much of a response waits for the socket before its body is asked for more, and how much of a request's body is
 /// read at a time.
 const BUFFER: usize = 64 << 10;
-
-/// How long a client may go on sending after all was said.
-const LINGER: Duration = Duration::from_secs(2);
 
 const REFUSAL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
@@ -44,9 +43,9 @@ const REFUSAL: &[u8] =
 #[derive(Debug)]
 pub(super) struct Settings {
     http: Builder,
-    head_timeout: Duration,
-    idle_timeout: Duration,
-    write_timeout: Duration,
+    pub(super) head_timeout: Duration,
+    pub(super) idle_timeout: Duration,
+    pub(super) write_timeout: Duration,
     stopped: Receiver<Infallible>,
 }
 
@@ -79,31 +78,76 @@ where
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
     let turn = Arc::new(Turn::default());
-    let io = Io::new(socket, Arc::clone(&turn));
-    let mut http = pin!(
-        settings
-            .http
-            .serve_connection(io, Exchanges::new(service, Arc::clone(&turn)))
-    );
+    let place = Arc::new(Place::default());
+    let mut exchanges = Exchanges::new(service, Arc::clone(&turn), Arc::clone(&place));
+    let mut io = Io::new(socket, Arc::clone(&turn));
     let mut stopped = pin!(Some(settings.stopped.clone()));
     let mut watch = Watch::new(&settings, &turn);
-    poll_fn(|cx| {
-        if let Some(closed) = stopped.as_mut().as_pin_mut()
-            && closed.poll_next(cx).is_ready()
-        {
-            stopped.set(None);
-            http.as_mut().graceful_shutdown();
+    loop {
+        let mut http = settings.http.serve_connection(io, exchanges);
+        if stopped.is_none() {
+            Pin::new(&mut http).graceful_shutdown();
         }
-        if let Poll::Ready(end) = http.as_mut().poll(cx) {
-            if let Err(error) = end {
-                debug!(?error, "connection failed");
+        let end = poll_fn(|cx| {
+            if poll_stopped(&mut stopped, cx).is_ready() {
+                Pin::new(&mut http).graceful_shutdown();
             }
-            return Poll::Ready(());
+            if let Poll::Ready(end) = Pin::new(&mut http).poll(cx) {
+                if let Err(error) = end {
+                    debug!(?error, "connection failed");
+                }
+                return Poll::Ready(End::Over);
+            }
+            watch.poll(cx)
+        })
+        .await;
+        match end {
+            End::Over => break,
+            End::Late(late) => {
+                debug!(late, "connection closed");
+                break;
+            }
+            End::Quiet => {}
         }
-        watch.poll(cx).map(|late| debug!(late, "connection closed"))
-    })
-    .await;
+
+        // The request was read, or else it was not to be marked as one whose response can be parked.
+        turn.change(PARKING, BODY);
+        let parts = http.into_parts();
+        turn.clear(PARKING);
+        (io, exchanges) = (parts.io, parts.service);
+        io.unread(parts.read_buf);
+        let kept = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(kept) = kept else { break };
+        let mut parked = Parked::new(kept);
+        let end = poll_fn(|cx| {
+            let _ = poll_stopped(&mut stopped, cx);
+            if let Poll::Ready(end) = parked.poll(&mut io, cx) {
+                return Poll::Ready(end);
+            }
+            watch.poll_parked(cx)
+        })
+        .await;
+        if end == parked::End::Broken {
+            debug!("connection ended with its response");
+            break;
+        }
+        // Ends the service's turn.
+        drop(parked);
+    }
     drop(slot);
+}
+
+/// Ready once, when the shutdown begins.
+fn poll_stopped(
+    stopped: &mut Pin<&mut Option<Receiver<Infallible>>>,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let Some(receiver) = stopped.as_mut().as_pin_mut() else {
+        return Poll::Pending;
+    };
+    let _closed = ready!(receiver.poll_next(cx));
+    stopped.set(None);
+    Poll::Ready(())
 }
 
 /// Tells a client that there are too many.
@@ -122,94 +166,4 @@ pub(super) async fn refuse(socket: Socket, slot: Slot) {
     })
     .await;
     drop(slot);
-}
-
-/// Watches over the time a connection takes.
-struct Watch<'connection> {
-    settings: &'connection Settings,
-    turn: &'connection Turn,
-    phase: Phase,
-    /// When the client must have read something.
-    stalled: Option<Instant>,
-    alarm: Alarm,
-}
-
-#[derive(Clone, Copy)]
-enum Phase {
-    /// The head of a request arrives.
-    Head(Instant),
-    /// The service's turn: it looks at its own clock.
-    Busy,
-    Idle(Instant),
-    Lingering(Instant),
-}
-
-impl<'connection> Watch<'connection> {
-    fn new(settings: &'connection Settings, turn: &'connection Turn) -> Self {
-        Self {
-            settings,
-            turn,
-            phase: Phase::Head(Instant::now() + settings.head_timeout),
-            stalled: None,
-            alarm: Alarm::default(),
-        }
-    }
-
-    /// Ready with what has taken too long. To be polled after the connection.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<&'static str> {
-        self.follow();
-        if let Some(deadline) = self.write_deadline()
-            && self.alarm.is_due(deadline, cx)
-        {
-            return Poll::Ready("the client does not read");
-        }
-        let (deadline, late) = match self.phase {
-            Phase::Head(deadline) => (deadline, "the head of the request took too long"),
-            Phase::Busy => return Poll::Pending,
-            Phase::Idle(deadline) => (deadline, "idle"),
-            Phase::Lingering(deadline) => (deadline, "the client sends on"),
-        };
-        if self.alarm.is_due(deadline, cx) {
-            return Poll::Ready(late);
-        }
-        Poll::Pending
-    }
-
-    fn follow(&mut self) {
-        if self.turn.is(LINGERING) {
-            if !matches!(self.phase, Phase::Lingering(_)) {
-                self.phase = Phase::Lingering(Instant::now() + LINGER);
-            }
-            return;
-        }
-        let called = self.turn.take(CALLED);
-        if self.turn.is(BUSY) {
-            self.phase = Phase::Busy;
-            return;
-        }
-        if called {
-            self.phase = Phase::Busy;
-        }
-        if !self.turn.is(BLOCKED) {
-            // The connection goes on after the response, so all of the request was read.
-            self.turn.clear(BODY);
-        }
-        self.phase = match self.phase {
-            Phase::Busy | Phase::Idle(_) if self.turn.is(RECEIVED) => {
-                Phase::Head(Instant::now() + self.settings.head_timeout)
-            }
-            Phase::Busy => Phase::Idle(Instant::now() + self.settings.idle_timeout),
-            same @ (Phase::Head(_) | Phase::Idle(_) | Phase::Lingering(_)) => same,
-        };
-    }
-
-    fn write_deadline(&mut self) -> Option<Instant> {
-        let written = self.turn.take(WRITTEN);
-        if !self.turn.is(BLOCKED) {
-            self.stalled = None;
-        } else if written || self.stalled.is_none() {
-            self.stalled = Some(Instant::now() + self.settings.write_timeout);
-        }
-        self.stalled
-    }
 }

@@ -4,72 +4,91 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
-use http::{Request, Response};
-use http_body::{Body, Frame, SizeHint};
+use http::{Method, Request, Response, Version, header};
+use http_body::Body;
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
+use super::body::{Busy, Place, Tracked};
+use super::parked;
 use super::turn::{BODY, BUSY, CALLED, RECEIVED, Turn};
 
 /// The service of one connection.
-#[derive(Debug)]
-pub(super) struct Exchanges<S> {
+pub(super) struct Exchanges<S, B> {
     service: S,
     turn: Arc<Turn>,
+    place: Arc<Place<B>>,
 }
 
-impl<S> Exchanges<S> {
-    pub(super) fn new(service: S, turn: Arc<Turn>) -> Self {
-        Self { service, turn }
+impl<S, B> Exchanges<S, B> {
+    pub(super) fn new(service: S, turn: Arc<Turn>, place: Arc<Place<B>>) -> Self {
+        Self {
+            service,
+            turn,
+            place,
+        }
     }
 }
 
-impl<S, B> hyper::service::Service<Request<Incoming>> for Exchanges<S>
+impl<S, B> hyper::service::Service<Request<Incoming>> for Exchanges<S, B>
 where
     S: Clone + Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body,
 {
     type Response = Response<Tracked<B>>;
     type Error = Infallible;
-    type Future = Exchange<S>;
+    type Future = Exchange<S, B>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let body = if http_body::Body::is_end_stream(request.body()) {
+        let body = if request.body().is_end_stream() {
             0
         } else {
             BODY
         };
         self.turn
             .change(BUSY | CALLED | body, RECEIVED | BODY & !body);
-        Exchange {
-            step: Step::Waiting {
-                service: self.service.clone(),
-                request: Some(request),
+        let parkable = is_parkable(&request).then(|| Arc::clone(&self.place));
+        let mut service = self.service.clone();
+        // A service that is ready, as most always are, needs no place for the request to wait in, which would be part of
+        // each connection. One that is not is asked again, and then knows whom to wake.
+        let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
+        let step = match ready {
+            Poll::Ready(Ok(())) => Step::Called {
+                future: service.call(request),
             },
+            Poll::Pending => Step::Waiting {
+                waiting: Some(Box::new((service, request))),
+            },
+        };
+        Exchange {
+            step,
             busy: Some(Busy(Arc::clone(&self.turn))),
+            parkable,
         }
     }
 }
 
-/// While this lives it is the service's turn.
-#[derive(Debug)]
-struct Busy(Arc<Turn>);
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.clear(BUSY);
-    }
+/// Whether the response to this goes out chunked, with the connection used on: then its end is known.
+fn is_parkable(request: &Request<Incoming>) -> bool {
+    request.version() == Version::HTTP_11
+        && matches!(*request.method(), Method::GET | Method::POST)
+        && request
+            .headers()
+            .get_all(header::CONNECTION)
+            .iter()
+            .all(|value| value.as_bytes().eq_ignore_ascii_case(b"keep-alive"))
 }
 
 pin_project! {
     /// One request on its way to a response.
-    pub(super) struct Exchange<S: Service<Request<Incoming>>> {
+    pub(super) struct Exchange<S: Service<Request<Incoming>>, B> {
         #[pin]
         step: Step<S, S::Future>,
         busy: Option<Busy>,
+        parkable: Option<Arc<Place<B>>>,
     }
 }
 
@@ -77,14 +96,15 @@ pin_project! {
     #[project = StepProjection]
     enum Step<S, F> {
         /// For the service to be ready.
-        Waiting { service: S, request: Option<Request<Incoming>> },
+        Waiting { waiting: Option<Box<(S, Request<Incoming>)>> },
         Called { #[pin] future: F },
     }
 }
 
-impl<S, B> Future for Exchange<S>
+impl<S, B> Future for Exchange<S, B>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Body,
 {
     type Output = Result<Response<Tracked<B>>, Infallible>;
 
@@ -92,50 +112,32 @@ where
         let mut this = self.project();
         loop {
             match this.step.as_mut().project() {
-                StepProjection::Waiting { service, request } => {
-                    let Ok(()) = ready!(service.poll_ready(cx));
-                    let Some(request) = request.take() else {
-                        // Polled again after a panic of the service.
+                StepProjection::Waiting { waiting } => {
+                    let Some((service, _)) = waiting.as_deref_mut() else {
+                        // Polled again after the service has panicked.
                         return Poll::Pending;
                     };
-                    let future = service.call(request);
-                    this.step.set(Step::Called { future });
+                    let Ok(()) = ready!(service.poll_ready(cx));
+                    if let Some(waited) = waiting.take() {
+                        let (mut service, request) = *waited;
+                        let future = service.call(request);
+                        this.step.set(Step::Called { future });
+                    }
                 }
                 StepProjection::Called { future } => {
                     let Ok(response) = ready!(future.poll(cx));
-                    let busy = this.busy.take();
-                    return Poll::Ready(Ok(response.map(|body| Tracked { body, _busy: busy })));
+                    let place = this
+                        .parkable
+                        .take()
+                        .filter(|_| parked::is_parkable(&response));
+                    let (head, body) = response.into_parts();
+                    let body = match (place, this.busy.take()) {
+                        (Some(place), Some(busy)) => Tracked::parkable(body, busy, place),
+                        (_, busy) => Tracked::plain(body, busy),
+                    };
+                    return Poll::Ready(Ok(Response::from_parts(head, body)));
                 }
             }
         }
-    }
-}
-
-pin_project! {
-    /// The body of a response. Its end is the end of the service's turn.
-    pub(super) struct Tracked<B> {
-        #[pin]
-        body: B,
-        _busy: Option<Busy>,
-    }
-}
-
-impl<B: Body> Body for Tracked<B> {
-    type Data = B::Data;
-    type Error = B::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        self.project().body.poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

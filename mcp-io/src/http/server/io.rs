@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 
 use super::socket::{CHUNK, Socket};
@@ -23,6 +24,8 @@ pub(super) struct Io {
     ended: bool,
     /// Our half is closed.
     closed: bool,
+    /// Was read while a response was parked, and is of the next request.
+    ahead: Bytes,
 }
 
 impl Io {
@@ -33,7 +36,31 @@ impl Io {
             empty: false,
             ended: false,
             closed: false,
+            ahead: Bytes::new(),
         }
+    }
+
+    /// Gives back what was read too early.
+    pub(super) fn unread(&mut self, ahead: Bytes) {
+        // Nothing of a buffer keeps the buffer nevertheless.
+        if !ahead.is_empty() {
+            self.ahead = ahead;
+        }
+    }
+
+    /// Ready when the client has left. What it sends is kept for later, and nothing more is read then: until that is taken
+    /// it is not noticed that the client leaves.
+    pub(super) fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.ahead.is_empty() {
+            let mut ahead = Bytes::new();
+            let read =
+                ready!(self.poll_bytes(cx, CHUNK, |bytes| ahead = Bytes::copy_from_slice(bytes)));
+            if !matches!(read, Ok(1..)) {
+                return Poll::Ready(());
+            }
+            self.ahead = ahead;
+        }
+        Poll::Pending
     }
 
     /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.
@@ -98,7 +125,17 @@ impl Read for Io {
         // Copied, since writing there directly takes unsafe code or zeroes the whole buffer, most of which an idle
         // connection otherwise never touches and hence never occupies.
         let most = cursor.remaining();
-        let read = ready!(self.poll_bytes(cx, most, |bytes| cursor.put_slice(bytes)))?;
+        let read = if self.ahead.is_empty() {
+            ready!(self.poll_bytes(cx, most, |bytes| cursor.put_slice(bytes)))?
+        } else {
+            let most = most.min(self.ahead.len());
+            let ahead = self.ahead.split_to(most);
+            cursor.put_slice(&ahead);
+            if self.ahead.is_empty() {
+                self.ahead = Bytes::new();
+            }
+            most
+        };
         if read > 0 && !self.turn.is(BUSY) {
             self.turn.set(RECEIVED);
         }

@@ -1,7 +1,8 @@
 //! Where a server listens.
 
 use std::fmt;
-use std::io;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 #[cfg(unix)]
 use std::os::unix::net::UnixListener;
@@ -107,14 +108,30 @@ impl Listener {
     pub(super) async fn accept(&self) -> io::Result<Socket> {
         match &self.0 {
             Kind::Tcp { socket, .. } => {
-                let (stream, _from) = socket.accept().await?;
+                let (stream, _from) = accept(socket, TcpListener::accept).await?;
                 // Each write is a whole message, that must not wait for the one before to be acknowledged.
                 // A failure costs time only.
-                let _ = stream.get_ref().set_nodelay(true);
-                Ok(Socket::Tcp(stream))
+                let _ = stream.set_nodelay(true);
+                Async::new(stream).map(Socket::Tcp)
             }
             #[cfg(unix)]
-            Kind::Unix { socket, .. } => Ok(Socket::Unix(socket.accept().await?.0)),
+            Kind::Unix { socket, .. } => {
+                let (stream, _from) = accept(socket, UnixListener::accept).await?;
+                Async::new(stream).map(Socket::Unix)
+            }
+        }
+    }
+}
+
+/// What `async-io` has for this tries anew each time it is polled, and the future that runs an executor is polled for
+/// whatever happens: that would be a system call per request.
+async fn accept<L, A>(listener: &Async<L>, accept: impl Fn(&L) -> io::Result<A>) -> io::Result<A> {
+    loop {
+        match accept(listener.get_ref()) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                poll_fn(|cx| listener.poll_readable(cx)).await?;
+            }
+            accepted => return accepted,
         }
     }
 }

@@ -15,17 +15,13 @@ use crate::screen;
 use crate::show;
 
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("of").required(true).args(["prompt", "resource"]))]
 #[command(after_help = "Examples:
   mcp complete --prompt test_prompt_with_arguments arg1=par -- mcp serve --everything
   mcp complete --resource 'test://template/{id}/data' id=1 -- mcp serve --everything")]
 pub(crate) struct Complete {
     /// The prompt that the argument is of
-    #[arg(
-        long,
-        value_name = "NAME",
-        required_unless_present = "resource",
-        conflicts_with = "resource"
-    )]
+    #[arg(long, value_name = "NAME")]
     prompt: Option<String>,
     /// The URI or the template that the argument is of
     #[arg(long, value_name = "URI")]

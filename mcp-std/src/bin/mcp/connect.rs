@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_io::Timer;
@@ -54,13 +55,19 @@ pub(crate) struct Target {
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     log: Option<LoggingLevel>,
     /// How long the server may be silent, in seconds [default: 60; at a terminal, where it may ask you, 3600 for an answer]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
-    timeout: Option<u32>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
     /// How long all of it may take, in seconds, whatever the server does meanwhile [default: an hour for a call]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
-    max_time: Option<u32>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    max_time: Option<Duration>,
+    /// The server: where it is served over HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
+    /// Sends this header along over HTTP, such as "Authorization: Bearer …"; may be given several times
+    #[arg(long, value_name = "NAME: VALUE", value_parser = header, requires = "url")]
+    header: Vec<(String, String)>,
     /// The server: a program and its arguments. It gets the environment that this program has
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -77,6 +84,20 @@ fn revision(name: &str) -> Result<ProtocolVersion, String> {
         let known: Vec<_> = known.collect();
         format!("there are {}", known.join(", "))
     })
+}
+
+fn header(line: &str) -> Result<(String, String), String> {
+    let (name, value) = line.split_once(':').ok_or("there is no `:` in it")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// Whole seconds or not, more than none.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "a number of seconds, such as 90 or 0.5".to_owned())
 }
 
 fn level(name: &str) -> Result<LoggingLevel, String> {
@@ -108,7 +129,14 @@ impl Target {
                 screen::clear_bar();
                 ExitCode::SUCCESS
             }
-            Err(failure) => failure.report(command),
+            Err(failure) => {
+                let failure = match failure.json().filter(|_| self.json) {
+                    // Whoever reads it has enough: then there is nobody to tell.
+                    Some(json) => output(json.as_bytes()).err().unwrap_or(failure),
+                    None => failure,
+                };
+                failure.report(command)
+            }
         }
     }
 
@@ -147,35 +175,36 @@ impl Target {
     }
 
     async fn connect(&self, words: Arc<LastWords>) -> Result<Client, Failure> {
-        let (program, arguments) = self.command.split_first().expect("clap requires it");
-        let name = program.to_string_lossy().into_owned();
+        let name = self.server();
         let trace = self.trace.then(|| Arc::new(Trace::start(&name)));
-        // Whoever writes a command line has the say over what the program gets, as with `env` or `time`.
-        let command = Command::new(program)
-            .args(arguments)
-            .inherit_env(Inherit::All)
-            .stderr(self.stderr(trace.clone(), words))
-            // Shown as it comes, or kept as `words`: messages are not to say it once more.
-            .stderr_tail(0);
+        let stderr = self.stderr(trace.clone(), words);
         let chatter = Arc::new(OnceLock::new());
         let first = chatter.clone();
+        let told = OnceLock::new();
+        let echoes = Arc::new(AtomicBool::new(false));
+        let is_echo = echoes.clone();
         let mut builder = Client::builder("mcp", env!("CARGO_PKG_VERSION"))
             .title("mcp command line")
             .on_frame(move |direction, bytes| {
                 if let Some(trace) = &trace {
                     trace.frame(direction, bytes);
                 }
+                if direction == Direction::Sent {
+                    told.get_or_init(|| bytes.to_vec());
+                } else if told.get().is_some_and(|told| told == bytes) {
+                    is_echo.store(true, Ordering::Relaxed);
+                }
                 if direction == Direction::Received && !matches!(bytes.first(), Some(b'{' | b'[')) {
                     first.get_or_init(|| String::from_utf8_lossy(bytes).into_owned());
                 }
             });
-        let (form, url) = ask::handlers(&self.command);
+        let (form, url) = ask::handlers(&self.words());
         builder = builder
             .elicitation(form)
             .url_elicitation(url)
             .request_timeout(self.patience());
-        if let Some(seconds) = self.timeout {
-            builder = builder.connect_timeout(Duration::from_secs(seconds.into()));
+        if let Some(time) = self.timeout {
+            builder = builder.connect_timeout(time);
         }
         if let Some(level) = self.log {
             builder = builder.log_level(level).on_log(|message| {
@@ -195,11 +224,51 @@ impl Target {
             (None, EraChoice::Legacy) => builder.revision(ProtocolVersion::LATEST_LEGACY),
             (None, EraChoice::Modern) => builder.revision(ProtocolVersion::LATEST_MODERN),
         };
-        builder.connect_stdio(command).await.map_err(|error| {
+        let connected = match &self.url {
+            Some(url) => {
+                for (name, value) in &self.header {
+                    builder = builder.header(name, value);
+                }
+                builder.connect_http(url).await
+            }
+            None => {
+                let (program, arguments) = self.command.split_first().expect("clap requires it");
+                // Whoever writes a command line has the say over what the program gets, as with `env` or `time`.
+                let command = Command::new(program)
+                    .args(arguments)
+                    .inherit_env(Inherit::All)
+                    .stderr(stderr)
+                    // Shown as it comes, or kept as `words`: messages are not to say it once more.
+                    .stderr_tail(0);
+                builder.connect_stdio(command).await
+            }
+        };
+        connected.map_err(|error| {
+            if echoes.load(Ordering::Relaxed) {
+                return Failure::echo(&name);
+            }
             let chosen = self.revision.is_some() || !matches!(self.era, EraChoice::Auto);
             let chatter = chatter.get().map(String::as_str);
             Failure::connect(&error, &name, chosen, chatter)
         })
+    }
+
+    /// How the server is called here.
+    fn server(&self) -> String {
+        let program = || {
+            self.command
+                .first()
+                .map(|it| it.to_string_lossy().into_owned())
+        };
+        self.url.clone().or_else(program).unwrap_or_default()
+    }
+
+    /// What stands for it on the command line.
+    fn words(&self) -> Vec<OsString> {
+        match &self.url {
+            Some(url) => vec![url.into()],
+            None => self.command.clone(),
+        }
     }
 
     /// What is to be settled before the command does anything.
@@ -239,10 +308,11 @@ impl Target {
 
     /// When it has taken too long.
     async fn late(&self) -> Failure {
-        let Some(seconds) = self.max_time else {
+        let Some(time) = self.max_time else {
             return pending().await;
         };
-        Timer::after(Duration::from_secs(seconds.into())).await;
+        Timer::after(time).await;
+        let seconds = time.as_secs_f64();
         Failure::Server(format!(
             "it was not done within {seconds} s; `--max-time SECONDS` allows more"
         ))
@@ -250,11 +320,11 @@ impl Target {
 
     /// How long a call may be silent.
     fn patience(&self) -> Duration {
-        const CALL: u64 = 60;
+        const CALL: Duration = Duration::from_secs(60);
         /// A person has to read and think, and can press Ctrl-C.
-        const PERSON: u64 = 60 * 60;
+        const PERSON: Duration = Duration::from_secs(60 * 60);
         let default = if ask::is_possible() { PERSON } else { CALL };
-        Duration::from_secs(self.timeout.map_or(default, u64::from))
+        self.timeout.unwrap_or(default)
     }
 
     fn show_traces(&self) {
@@ -284,11 +354,12 @@ impl Connected<'_> {
     /// Of a call, with its progress shown.
     pub(crate) fn options(&self) -> CallOptions {
         let mut options = CallOptions::new();
-        if let Some(seconds) = self.target.max_time {
+        if let Some(time) = self.target.max_time {
             // The call's own limit is not to be the first.
-            options = options.max_total(Duration::from_secs(u64::from(seconds) + 1));
+            options = options.max_total(time.saturating_add(Duration::from_secs(1)));
         }
-        if self.target.json {
+        // With `--trace` it is of interest in any case.
+        if self.target.json && !self.target.trace {
             return options;
         }
         let bar = Bar::new();
@@ -301,6 +372,11 @@ impl Connected<'_> {
         })
     }
 
+    /// Whether the messages are drawn as they go by.
+    pub(crate) const fn is_traced(&self) -> bool {
+        self.target.trace
+    }
+
     /// The server's name, as it says itself, or as it was started.
     pub(crate) fn server_name(&self) -> String {
         let server = self.client.server();
@@ -308,7 +384,7 @@ impl Connected<'_> {
             let named = server.implementation.as_ref()?;
             Some(format!("{} {}", named.name, named.version))
         });
-        named.unwrap_or_else(|| self.target.command[0].to_string_lossy().into_owned())
+        named.unwrap_or_else(|| self.target.server())
     }
 }
 

@@ -3,11 +3,12 @@
 use core::fmt::Write as _;
 use std::process::ExitCode;
 
-use mcp_std::Json;
 use mcp_std::client::{
-    CallError, Closed, ClosedReason, ConnectError, HandshakeError, Step, Timeout, Unsupported,
+    CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, HandshakeError, Step, Timeout,
+    Unsupported,
 };
 use mcp_std::model::DecodeError;
+use mcp_std::{ErrorCode, Json};
 
 use crate::screen;
 use crate::text::{cut, printable, printable_lines};
@@ -21,6 +22,11 @@ pub(crate) enum Failure {
     Usage(String),
     /// The server, or the connection to it.
     Server(String),
+    /// The server answered with an error.
+    Refused {
+        text: String,
+        answer: Box<ErrorAnswer>,
+    },
     /// Nothing came because whoever started this has enough.
     Interrupted(Signal),
     /// Whoever read standard output has enough, as `head` has.
@@ -43,7 +49,7 @@ impl Failure {
             Self::Unread => return ExitCode::SUCCESS,
             Self::Tool => return ExitCode::from(1),
             Self::Usage(text) => (2, text),
-            Self::Server(text) => (3, text),
+            Self::Server(text) | Self::Refused { text, .. } => (3, text),
             // As shells have it: 128 and the number of the signal.
             Self::Interrupted(Signal::Interrupt) => (130, "interrupted".to_owned()),
             Self::Interrupted(Signal::Terminate) => (143, "terminated".to_owned()),
@@ -54,7 +60,31 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    /// A call did not bring what it was to bring. `hint` is what may help if the server refused it.
+    /// What programs read of it: `{"error":{"code":…,"message":…,"data":…}}`, if the server answered so.
+    pub(crate) fn json(&self) -> Option<String> {
+        let Self::Refused { answer, .. } = self else {
+            return None;
+        };
+        let json = Json::written(|json| {
+            json.begin_object();
+            json.key("error");
+            json.begin_object();
+            json.key("code");
+            json.integer(answer.code.value());
+            json.key("message");
+            json.string(&answer.message);
+            if let Some(data) = &answer.data {
+                json.key("data");
+                json.raw(data.raw());
+            }
+            json.end_object();
+            json.end_object();
+        });
+        Some(format!("{json}\n"))
+    }
+
+    /// A call did not bring what it was to bring. `hint` is what may help if the server does not know the name, or the
+    /// arguments are not as it wants them.
     pub(crate) fn call(error: &CallError, hint: &str) -> Self {
         let text = match error {
             CallError::Protocol(answer) => {
@@ -64,10 +94,17 @@ impl Failure {
                 }
                 let needs = |data: &Json<'_>| data.as_str().contains("\"requiredCapabilities\"");
                 if answer.data.as_ref().is_some_and(needs) {
-                    format!("{text}\nThis program cannot do that for a server")
-                } else {
-                    format!("{text}\n{hint}")
+                    text.push_str("\nThis program cannot do that for a server");
+                } else if answer.code == ErrorCode::INVALID_PARAMS || answer.is_not_found() {
+                    let _ = write!(text, "\n{hint}");
                 }
+                let answer = Box::new(answer.clone());
+                return Self::Refused { text, answer };
+            }
+            CallError::UrlElicitationRequired { answer, .. } => {
+                let answer = Box::new(answer.clone());
+                let text = error.to_string();
+                return Self::Refused { text, answer };
             }
             CallError::Timeout(Timeout::Request(time)) => format!(
                 "no answer and no progress within {time:?}; the server was told to stop. `--timeout SECONDS` allows more"
@@ -101,8 +138,9 @@ impl Failure {
 
     /// The same with the last lines of the server's standard error.
     pub(crate) fn with_last_words(self, lines: &[String]) -> Self {
-        let Self::Server(mut text) = self else {
-            return self;
+        let mut failure = self;
+        let (Self::Server(text) | Self::Refused { text, .. }) = &mut failure else {
+            return failure;
         };
         if !lines.is_empty() {
             text.truncate(text.trim_end().len());
@@ -111,7 +149,14 @@ impl Failure {
                 let _ = write!(text, "\n  {}", cut(&printable(line), 500));
             }
         }
-        Self::Server(text)
+        failure
+    }
+
+    /// No connection came about, with a program that repeats what it is told.
+    pub(crate) fn echo(program: &str) -> Self {
+        Self::Server(format!(
+            "{program} is no MCP server: it says back what it is told"
+        ))
     }
 
     /// The answer is there, and not what it is to be.
@@ -152,7 +197,7 @@ impl Failure {
                 | HandshakeError::Closed { .. }
                 | _ => error.to_string(),
             },
-            _ => error.to_string(),
+            ConnectError::Config(_) | ConnectError::Http(_) | _ => error.to_string(),
         };
         if let Some(line) = chatter {
             let line = cut(&printable(line), 200);

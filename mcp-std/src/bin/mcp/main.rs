@@ -21,6 +21,7 @@ mod trace;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -67,7 +68,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Demo(demo) => demo.run(),
         Command::List(list) => list.run(),
@@ -77,4 +82,25 @@ fn main() -> ExitCode {
         Command::Complete(complete) => complete.run(),
         Command::Ping(ping) => ping.run(),
     }
+}
+
+/// Wrong usage, or help. The mistake that is made most is to name the server without `--`.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // A standard stream that is closed: then there is nobody to tell.
+    let _ = error.print();
+    let mut words = std::env::args_os().skip(1);
+    let command = words.next().unwrap_or_default();
+    let for_server = ["list", "call", "read", "prompt", "complete", "ping"];
+    let unmarked = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
+    ) && !words.any(|word| word == "--");
+    if let Some(command) = for_server.iter().find(|&&known| command == known)
+        && unmarked
+    {
+        screen::print(&format!(
+            "\nThe server's command follows `--`: mcp {command} … -- COMMAND [ARGUMENT…]\n"
+        ));
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -11,7 +11,7 @@ use mcp_io::{Protocol, Wants};
 
 use super::{ClientConnection, Phase, Purpose};
 use crate::client::clock::{engine_now, machine_instant};
-use crate::client::error::ClosedReason;
+use crate::client::error::{Closed, ClosedReason};
 use crate::client::frames::Direction;
 use crate::panic::contain;
 
@@ -147,6 +147,10 @@ impl Protocol for ClientConnection<'_> {
 
 impl Drop for ClientConnection<'_> {
     fn drop(&mut self) {
+        // There are some only if the task is dropped that drove this: see `Session`.
+        if !self.asked.is_empty() {
+            self.fail_calls(&Closed::new(ClosedReason::Us));
+        }
         for index in 0..self.running.places() {
             if let Some((future, _)) = self.running.remove(index) {
                 let _ = contain(|| drop(future));

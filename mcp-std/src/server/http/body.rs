@@ -33,6 +33,10 @@ impl HttpBody {
         kind: Kind::Empty,
     };
 
+    pub(super) const fn is_nothing(&self) -> bool {
+        self.first.is_empty() && matches!(self.kind, Kind::Empty)
+    }
+
     pub(super) fn whole(bytes: Vec<u8>) -> Self {
         Self::stream(bytes, Kind::Empty)
     }
@@ -71,7 +75,7 @@ impl Body for HttpBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_empty() && matches!(self.kind, Kind::Empty)
+        self.is_nothing()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -61,12 +61,18 @@ impl Endpoint {
         }
     }
 
+    /// How long an answer is waited for before the response is a stream of events, whose head can be sent.
+    pub(super) fn head_after(&self) -> Duration {
+        self.keep_alive.min(Duration::from_secs(1))
+    }
+
     pub(super) fn take_lane(&self) -> Lane {
         let lane = lock(&self.pool).pop();
         lane.unwrap_or_else(|| exchange::lane(self))
     }
 
-    pub(super) fn give_back(&self, lane: Lane) {
+    pub(super) fn give_back(&self, mut lane: Lane) {
+        lane.sleep();
         let mut pool = lock(&self.pool);
         if pool.len() < POOL {
             pool.push(lane);

@@ -14,6 +14,7 @@ use mcp_core::binding::http::{Accepts, MISSING_CAPABILITY, Output, Reply, check_
 use mcp_core::engine::CallKey;
 use mcp_core::engine::server::{Incoming, Message, ServerEngine};
 use mcp_core::model::Era;
+use mcp_core::rpc::write_error;
 
 use super::endpoint::Endpoint;
 use crate::entropy;
@@ -59,7 +60,7 @@ impl Exchange {
     ) -> Self {
         let mut lane = endpoint.take_lane();
         lane.principal = principal;
-        lane.refresh();
+        lane.wake_up();
         let mut exchange = Self {
             endpoint: endpoint.clone(),
             lane: None,
@@ -75,6 +76,11 @@ impl Exchange {
         };
         if let Incoming::Rejected(fault) = &incoming {
             reply.set_status(status(*fault, Era::Modern));
+            if reply.buffered() == 0 {
+                // Nothing answers it, but the HTTP request has to be told that it was refused (HTTP-09). No reply is ever
+                // full.
+                let _ = write_error(reply, None, fault.code(), fault, |_| {});
+            }
         }
         lane.handle(incoming, &mut One(reply));
         exchange.lane = Some(lane);
@@ -109,15 +115,15 @@ impl Exchange {
     /// Goes on until it is known what the response is: its status and whether it is a stream.
     pub(super) fn poll_output(&mut self, cx: &mut Context<'_>) -> Poll<Output> {
         loop {
-            match self.reply.take() {
-                Output::Undecided => {}
-                output => return Poll::Ready(output),
+            let output = self.reply.take();
+            if output != Output::Undecided {
+                return Poll::Ready(output);
             }
             self.drive(cx);
             if self.reply.is_ended() || self.reply.is_stream() {
                 continue;
             }
-            core::task::ready!(self.quiet.poll(cx, self.endpoint.keep_alive));
+            core::task::ready!(self.quiet.poll(cx, self.endpoint.head_after()));
             // A client that waits for the head of the response is shown that somebody is there.
             self.reply.begin_stream();
             self.reply.keep_alive();
@@ -134,7 +140,7 @@ impl Exchange {
                 }
                 Output::End => return Poll::Ready(None),
                 Output::Json { body, .. } => return Poll::Ready(Some(body.into())),
-                _ => {}
+                Output::Undecided | Output::Accepted | Output::Events(_) | _ => {}
             }
             self.drive(cx);
             if self.reply.is_ended() || self.reply.buffered() > 0 {

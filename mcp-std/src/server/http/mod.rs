@@ -98,8 +98,8 @@ impl Http {
         self
     }
 
-    /// How long a stream may be quiet before a comment is sent, and a response may be waited for before its head is.
-    /// Default: 15 seconds.
+    /// How long a stream may be quiet before a comment is sent. Default: 15 seconds. An answer that takes longer than that,
+    /// or than a second, is sent as a stream, so that its client sees that somebody is there.
     pub const fn keep_alive(mut self, after: Duration) -> Self {
         self.keep_alive = after;
         self

@@ -18,7 +18,8 @@ use http::{Request, Response, StatusCode};
 use http_body::Body;
 use mcp_core::binding::http::{Accepts, Head, Output, Refusal, Route, Verb};
 use mcp_core::engine::server::Message;
-use mcp_io::http::server::{BodyError, collect};
+use mcp_core::model::Method;
+use mcp_io::http::server::{BodyError, Parkable, collect};
 
 use super::body::{HttpBody, Kind};
 use super::endpoint::Endpoint;
@@ -149,6 +150,9 @@ where
     })?;
     let message = Message::read(&body, &limits);
     match head.route(&message)? {
+        Route::Stateless if accepts == Accepts::Json && listens(&message) => {
+            Err(Refusal::ONLY_EVENTS)
+        }
         Route::Stateless => {
             let exchange = Exchange::begin(endpoint, principal, head, accepts, &message);
             Ok(exchange_response(exchange).await)
@@ -160,8 +164,8 @@ where
         }
         Route::Initialize => {
             let session = endpoint.new_session(principal.clone());
-            let reader = session.post(accepts, &message)?;
-            if !session.is_initialized() {
+            let reader = session.post(accepts, &message).await?;
+            if !session.is_initialized().await {
                 return Ok(session_response(endpoint, reader).await);
             }
             endpoint.open_session(&session, principal.as_deref())?;
@@ -173,16 +177,22 @@ where
         }
         Route::Session(id) => {
             let session = endpoint.session(id, principal.as_deref())?;
-            let reader = session.post(accepts, &message)?;
+            let reader = session.post(accepts, &message).await?;
             Ok(session_response(endpoint, reader).await)
         }
         Route::OldSession(id) => {
             let session = endpoint.session(id, principal.as_deref())?;
-            session.post_old(&message)?;
+            session.post_old(&message).await?;
             Ok(accepted())
         }
         _ => Err(Refusal::BROKEN),
     }
+}
+
+/// Whether the answer to a message is a stream whatever comes of it.
+fn listens(message: &Message<'_>) -> bool {
+    let method = message.method().and_then(Method::parse);
+    message.is_request() && method == Some(Method::SubscriptionsListen)
 }
 
 async fn get(
@@ -192,8 +202,13 @@ async fn get(
 ) -> Result<Response<HttpBody>, Refusal> {
     let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
     let session = endpoint.session(id, principal)?;
-    let reader = session.get(head.last_event_id())?;
-    Ok(session_response(endpoint, reader).await)
+    let reader = session.get(head.last_event_id()).await?;
+    let mut response = session_response(endpoint, reader).await;
+    if response.body().is_nothing() {
+        // LH-19: a stream that is taken up at its end is one all the same.
+        response = events(HttpBody::EMPTY);
+    }
+    Ok(response)
 }
 
 async fn open(
@@ -201,7 +216,7 @@ async fn open(
     principal: Option<Arc<str>>,
 ) -> Result<Response<HttpBody>, Refusal> {
     let session = endpoint.new_session(principal.clone());
-    let reader = session.open(endpoint);
+    let reader = session.open(endpoint).await?;
     endpoint.open_session(&session, principal.as_deref())?;
     Ok(session_response(endpoint, reader).await)
 }
@@ -259,9 +274,12 @@ async fn exchange_response(mut exchange: Exchange) -> Response<HttpBody> {
 
 async fn session_response(endpoint: &Endpoint, mut reader: Reader) -> Response<HttpBody> {
     let keep_alive = endpoint.keep_alive;
-    match poll_fn(|cx| reader.poll_output(cx, keep_alive)).await {
+    let head_after = endpoint.head_after();
+    match poll_fn(|cx| reader.poll_output(cx, head_after)).await {
         Output::Json { status, body, .. } => json(status, body),
         Output::Events(first) => events(HttpBody::stream(first, Kind::Session(reader, keep_alive))),
+        // LH-25: a call that was not answered before its session ended.
+        Output::Accepted | Output::End if reader.is_over() => refuse(Refusal::NO_SESSION),
         Output::Accepted | Output::End | Output::Undecided | _ => accepted(),
     }
 }
@@ -293,6 +311,8 @@ fn events(body: HttpBody) -> Response<HttpBody> {
     headers.insert(CONTENT_TYPE, EVENTS);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    // The body of the request was read: while nothing happens, the connection needs no buffers.
+    response.extensions_mut().insert(Parkable::new());
     response
 }
 

@@ -1,24 +1,33 @@
 //! A legacy session over HTTP: one engine with its handlers, and many responses that carry what it says.
 //!
 //! ```text
-//!  POST, GET, DELETE --> [ lock: connection, streams ] <-- task of the session: polls handlers
-//!                              |
-//!                              v  wakes the readers of streams that have something new
-//!                        bodies of responses
+//!  POST, GET --> [ lock: connection, streams ] <-- task of the session: polls handlers, ends the session
+//!                         |
+//!                         v  wakes the readers of streams that have something new
+//!                   bodies of responses
 //! ```
+//!
+//! A handler may compute for long while the lock is held. So nobody waits for it but as a task: a thread that serves
+//! other clients goes on.
 
 use core::fmt;
 use core::future::poll_fn;
+use core::mem;
+use core::pin::Pin;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{self, Arc, PoisonError, Weak};
 
+use async_lock::futures::LockArc;
+use async_lock::{Mutex, MutexGuardArc};
 use bytes::Bytes;
 use mcp_core::binding::http::{
     Accepts, Output, Refusal, Reply, SESSION_PARAMETER, SessionId, StreamId, Streams, status,
 };
 use mcp_core::engine::CallKey;
 use mcp_core::engine::server::{Incoming, Message, ServerEngine};
+use mcp_core::json::Sink as _;
 use mcp_core::model::{Era, ProtocolVersion};
 
 use super::endpoint::Endpoint;
@@ -32,7 +41,17 @@ const NOTES: usize = 64;
 
 pub(super) struct Session {
     pub(super) id: SessionId,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    signals: sync::Mutex<Signals>,
+    over: AtomicBool,
+}
+
+/// What is told to the session without waiting for its lock.
+#[derive(Default)]
+struct Signals {
+    driver: Option<Waker>,
+    /// Streams whose readers have left.
+    left: Vec<StreamId>,
 }
 
 struct State {
@@ -41,7 +60,6 @@ struct State {
     streams: Streams,
     /// By the place of a stream: who waits for it.
     readers: Vec<Option<Waker>>,
-    driver: Option<Waker>,
 }
 
 impl Session {
@@ -58,41 +76,70 @@ impl Session {
         connection.principal = principal;
         Arc::new(Self {
             id,
-            state: Mutex::new(State {
+            state: Arc::new(Mutex::new(State {
                 connection: Some(Box::new(connection)),
                 streams: Streams::new(endpoint.stream_limits),
                 readers: Vec::new(),
-                driver: None,
-            }),
+            })),
+            signals: sync::Mutex::default(),
+            over: AtomicBool::new(false),
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Panics of handlers are contained; what another panic leaves behind is a session all the same.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn signals(&self) -> sync::MutexGuard<'_, Signals> {
+        self.signals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the task of the session look around.
+    fn wake(&self) {
+        let driver = self.signals().driver.take();
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+    }
+
+    async fn lock(&self) -> Result<MutexGuardArc<State>, Refusal> {
+        let state = self.state.lock_arc().await;
+        match self.over.load(Ordering::Acquire) {
+            true => Err(Refusal::NO_SESSION),
+            false => Ok(state),
+        }
     }
 
     /// Polls the handlers until the session ends.
     pub(super) async fn drive(self: Arc<Self>, endpoint: Weak<Endpoint>) {
+        let mut lock = None;
         poll_fn(|cx| {
-            let mut state = self.lock();
+            let mut state = core::task::ready!(poll_lock(&self.state, &mut lock, cx));
+            let left = {
+                let mut signals = self.signals();
+                signals.driver = Some(cx.waker().clone());
+                mem::take(&mut signals.left)
+            };
+            for stream in left {
+                state.streams.leave(stream);
+            }
+            let endpoint = endpoint.upgrade();
+            if endpoint.is_none() || self.over.load(Ordering::Acquire) {
+                state.streams.end();
+                let connection = state.connection.take();
+                state.wake_readers();
+                drop(state);
+                drop(connection);
+                return Poll::Ready(());
+            }
             let State {
                 connection,
                 streams,
-                driver,
                 ..
             } = &mut *state;
             let Some(connection) = connection else {
                 return Poll::Ready(());
             };
-            let Some(endpoint) = endpoint.upgrade() else {
-                return Poll::Ready(());
-            };
-            if endpoint.is_closing() {
+            if endpoint.is_some_and(|endpoint| endpoint.is_closing()) {
                 streams.end_listening();
             }
             let _ = connection.poll(cx, &mut Routed::new(streams));
-            *driver = Some(cx.waker().clone());
             state.wake_readers();
             Poll::Pending
         })
@@ -100,12 +147,12 @@ impl Session {
     }
 
     /// Takes a message that came in a POST. The reader has what is answered.
-    pub(super) fn post(
+    pub(super) async fn post(
         self: &Arc<Self>,
         accepts: Accepts,
         message: &Message<'_>,
     ) -> Result<Reader, Refusal> {
-        let mut state = self.lock();
+        let mut state = self.lock().await?;
         let State {
             connection,
             streams,
@@ -119,14 +166,15 @@ impl Session {
         let stream = streams.post(accepts, version);
         take(connection, streams, message);
         streams.taken();
-        state.wake();
+        state.wake_readers();
         drop(state);
+        self.wake();
         Ok(Reader::new(self, stream))
     }
 
     /// Takes a message in a session of 2024-11-05: what is answered goes into its one stream (SSE-04).
-    pub(super) fn post_old(&self, message: &Message<'_>) -> Result<(), Refusal> {
-        let mut state = self.lock();
+    pub(super) async fn post_old(&self, message: &Message<'_>) -> Result<(), Refusal> {
+        let mut state = self.lock().await?;
         let State {
             connection,
             streams,
@@ -134,13 +182,18 @@ impl Session {
         } = &mut *state;
         let connection = connection.as_mut().ok_or(Refusal::NO_SESSION)?;
         take(connection, streams, message);
-        state.wake();
+        state.wake_readers();
+        drop(state);
+        self.wake();
         Ok(())
     }
 
     /// Opens a stream for what is about no request, or takes up one where it was left.
-    pub(super) fn get(self: &Arc<Self>, last_event_id: Option<&str>) -> Result<Reader, Refusal> {
-        let mut state = self.lock();
+    pub(super) async fn get(
+        self: &Arc<Self>,
+        last_event_id: Option<&str>,
+    ) -> Result<Reader, Refusal> {
+        let mut state = self.lock().await?;
         let State {
             connection,
             streams,
@@ -154,44 +207,64 @@ impl Session {
         let version = version.unwrap_or(ProtocolVersion::LATEST_LEGACY);
         let resumed = last_event_id.and_then(|id| streams.resume(id));
         let stream = resumed.unwrap_or_else(|| streams.get(version));
-        state.wake();
+        state.wake_readers();
         drop(state);
+        self.wake();
         Ok(Reader::new(self, stream))
     }
 
     /// Opens the stream of a session of 2024-11-05 (SSE-02).
-    pub(super) fn open(self: &Arc<Self>, endpoint: &Arc<Endpoint>) -> Reader {
+    pub(super) async fn open(
+        self: &Arc<Self>,
+        endpoint: &Arc<Endpoint>,
+    ) -> Result<Reader, Refusal> {
         let reference = format!("?{SESSION_PARAMETER}={}", self.id);
-        let stream = self.lock().streams.only(&reference);
+        let stream = self.lock().await?.streams.only(&reference);
         let mut reader = Reader::new(self, stream);
         reader.whole_session = Some(endpoint.clone());
-        reader
+        Ok(reader)
     }
 
     /// Whether `initialize` was answered with a version.
-    pub(super) fn is_initialized(&self) -> bool {
-        let mut state = self.lock();
+    pub(super) async fn is_initialized(&self) -> bool {
+        let Ok(mut state) = self.lock().await else {
+            return false;
+        };
         let connection = state.connection.as_mut();
         connection.is_some_and(|it| it.engine().session_version().is_some())
     }
 
     /// Whether a stream is open, or a call is not answered.
     pub(super) fn is_busy(&self) -> bool {
-        let mut state = self.lock();
+        let Some(mut state) = self.state.try_lock() else {
+            return true;
+        };
         let in_flight = state.connection.as_mut().map(|it| it.engine().in_flight());
         in_flight.is_some_and(|calls| calls > 0) || state.streams.open() > 0
     }
 
-    /// Ends the session, its handlers and its streams.
+    /// Ends the session, its handlers and its streams: its task does, as soon as it can.
     pub(super) fn end(&self) {
-        let mut state = self.lock();
-        let connection = state.connection.take();
-        state.streams.end();
-        state.wake();
-        drop(state);
-        // What handlers do when they are dropped may take this lock.
-        drop(connection);
+        self.over.store(true, Ordering::Release);
+        self.wake();
     }
+}
+
+/// Waits for the lock as a task. `waiting` is kept from one poll to the next.
+fn poll_lock(
+    mutex: &Arc<Mutex<State>>,
+    waiting: &mut Option<Pin<Box<LockArc<State>>>>,
+    cx: &mut Context<'_>,
+) -> Poll<MutexGuardArc<State>> {
+    if waiting.is_none()
+        && let Some(state) = mutex.try_lock_arc()
+    {
+        return Poll::Ready(state);
+    }
+    let lock = waiting.get_or_insert_with(|| Box::pin(mutex.lock_arc()));
+    let state = core::task::ready!(lock.as_mut().poll(cx));
+    *waiting = None;
+    Poll::Ready(state)
 }
 
 fn take(
@@ -201,21 +274,19 @@ fn take(
 ) {
     connection.refresh();
     let mut routed = Routed::new(streams);
+    if !message.is_request() {
+        routed.aside = Some(Reply::new(Accepts::Both));
+    }
     let incoming = connection.engine().take(message, routed.sender());
     if let Incoming::Rejected(fault) = &incoming {
-        routed.sender().set_status(status(*fault, Era::Legacy));
+        let status = status(*fault, Era::Legacy);
+        routed.own().set_status(status);
     }
     connection.handle(incoming, &mut routed);
+    routed.settle(None);
 }
 
 impl State {
-    fn wake(&mut self) {
-        if let Some(driver) = &self.driver {
-            driver.wake_by_ref();
-        }
-        self.wake_readers();
-    }
-
     fn wake_readers(&mut self) {
         self.streams.trim();
         while let Some(stream) = self.streams.next_changed() {
@@ -232,6 +303,9 @@ pub(super) struct Reader {
     session: Arc<Session>,
     stream: StreamId,
     quiet: Quiet,
+    lock: Option<Pin<Box<LockArc<State>>>>,
+    /// The stream has been quiet for long.
+    say_something: bool,
     /// The session ends with the stream.
     whole_session: Option<Arc<Endpoint>>,
 }
@@ -242,8 +316,15 @@ impl Reader {
             session: session.clone(),
             stream,
             quiet: Quiet::default(),
+            lock: None,
+            say_something: false,
             whole_session: None,
         }
+    }
+
+    /// Whether the session has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.session.over.load(Ordering::Acquire)
     }
 
     /// Waits until it is known what the response is.
@@ -253,12 +334,12 @@ impl Reader {
         keep_alive: Duration,
     ) -> Poll<Output> {
         loop {
-            match self.take(cx) {
-                Output::Undecided => {}
-                output => return Poll::Ready(output),
+            let output = core::task::ready!(self.poll_take(cx));
+            if output != Output::Undecided {
+                return Poll::Ready(output);
             }
             core::task::ready!(self.quiet.poll(cx, keep_alive));
-            self.keep_alive();
+            self.say_something = true;
         }
     }
 
@@ -269,7 +350,7 @@ impl Reader {
         keep_alive: Duration,
     ) -> Poll<Option<Bytes>> {
         loop {
-            match self.take(cx) {
+            match core::task::ready!(self.poll_take(cx)) {
                 Output::Events(events) if !events.is_empty() => {
                     self.quiet.reset();
                     return Poll::Ready(Some(events.into()));
@@ -279,35 +360,34 @@ impl Reader {
                 Output::Undecided | Output::Events(_) | _ => {}
             }
             core::task::ready!(self.quiet.poll(cx, keep_alive));
-            self.keep_alive();
+            self.say_something = true;
         }
     }
 
-    fn take(&self, cx: &Context<'_>) -> Output {
-        let mut state = self.session.lock();
+    fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Output> {
+        let mut state = core::task::ready!(poll_lock(&self.session.state, &mut self.lock, cx));
+        if mem::take(&mut self.say_something) {
+            state.streams.keep_alive(self.stream);
+        }
         let output = state.streams.take(self.stream);
+        if matches!(output, Output::End | Output::Json { .. } | Output::Accepted) {
+            // The place may be that of another reader by now, who waits.
+            return Poll::Ready(output);
+        }
         let at = self.stream.index();
         if state.readers.len() <= at {
             state.readers.resize(at + 1, None);
         }
         state.readers[at] = Some(cx.waker().clone());
-        output
-    }
-
-    fn keep_alive(&self) {
-        let mut state = self.session.lock();
-        if let Some(reply) = state.streams.reply(self.stream) {
-            reply.begin_stream();
-            reply.keep_alive();
-        }
+        Poll::Ready(output)
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        let mut state = self.session.lock();
-        state.streams.leave(self.stream);
-        drop(state);
+        self.lock = None;
+        self.session.signals().left.push(self.stream);
+        self.session.wake();
         if let Some(endpoint) = &self.whole_session {
             endpoint.end_session(&self.session.id);
         }
@@ -326,6 +406,9 @@ impl fmt::Debug for Reader {
 struct Routed<'s> {
     streams: &'s mut Streams,
     nowhere: Reply,
+    /// What is said to the sender of a message that is no request. It may be meant for another: a cancellation of the last
+    /// call of a batch that was not answered makes the answers of that batch leave (BAT-07).
+    aside: Option<Reply>,
 }
 
 impl<'s> Routed<'s> {
@@ -333,6 +416,29 @@ impl<'s> Routed<'s> {
         Self {
             streams,
             nowhere: Reply::new(Accepts::Both),
+            aside: None,
+        }
+    }
+
+    fn own(&mut self) -> &mut Reply {
+        self.streams.sender().unwrap_or(&mut self.nowhere)
+    }
+
+    /// Passes on what was set aside: to the stream of a call that was cancelled, else to the sender.
+    fn settle(&mut self, cancelled: Option<CallKey>) {
+        let Some(aside) = self.aside.as_mut().filter(|aside| aside.buffered() > 0) else {
+            return;
+        };
+        aside.end();
+        let said = aside.take();
+        *aside = Reply::new(Accepts::Both);
+        let out = match cancelled {
+            Some(key) => self.answer(key),
+            None => self.own(),
+        };
+        if let Output::Json { body, .. } = said {
+            // No reply is ever full.
+            let _ = out.append(&body).and_then(|()| out.end_message());
         }
     }
 }
@@ -341,7 +447,11 @@ impl Outlets for Routed<'_> {
     type Out = Reply;
 
     fn sender(&mut self) -> &mut Reply {
-        self.streams.sender().unwrap_or(&mut self.nowhere)
+        self.settle(None);
+        match &mut self.aside {
+            Some(aside) => aside,
+            None => self.streams.sender().unwrap_or(&mut self.nowhere),
+        }
     }
 
     fn answer(&mut self, key: CallKey) -> &mut Reply {
@@ -366,6 +476,7 @@ impl Outlets for Routed<'_> {
     }
 
     fn ended(&mut self, key: CallKey) {
+        self.settle(Some(key));
         self.streams.ended(key);
     }
 

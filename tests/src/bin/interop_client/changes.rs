@@ -1,6 +1,6 @@
 //! What a client hears of changes at the server.
 
-use futures_lite::{FutureExt as _, StreamExt as _};
+use futures_lite::FutureExt as _;
 use mcp_core::model::{ResourceContents, SubscriptionFilter};
 use mcp_std::client::{Change, Client, Subscription};
 

@@ -41,7 +41,7 @@ async fn lists(report: &mut Report, client: &Client) {
                     "tools",
                 )?;
             }
-            holds(server.version == client.version(), &server)
+            holds(server.revision == client.version(), &server)
         })
         .await;
     report
@@ -160,7 +160,7 @@ async fn tools(report: &mut Report, client: &Client) {
                 outcome.is_error() && outcome.text().contains("as asked"),
                 &outcome,
             )?;
-            let failed = outcome.ok();
+            let failed = outcome.into_result();
             holds(matches!(failed, Err(CallError::Tool(_))), &failed)
         })
         .await;
@@ -293,7 +293,7 @@ async fn content(report: &mut Report, client: &Client) {
             let only = async |name| {
                 let outcome = client.call_tool(name, &()).await?;
                 holds(!outcome.is_error() && outcome.content.len() == 1, &outcome)?;
-                Ok::<_, crate::Failure>(outcome.into_result().content[0].clone())
+                Ok::<_, crate::Failure>(outcome.into_inner().content[0].clone())
             };
             let text = only("test_simple_text").await?;
             same(text.as_text(), Some("This is a simple text response for testing."))?;

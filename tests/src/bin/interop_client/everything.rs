@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex};
 
 use async_io::Timer;
-use futures_lite::{FutureExt as _, StreamExt as _};
+use futures_lite::FutureExt as _;
 use mcp_core::model::{
     CompleteRequestParams, CompletionArgument, CompletionContext, CompletionReference,
     ContentBlock, LoggingLevel, PromptReference, ResourceContents, SubscriptionFilter,

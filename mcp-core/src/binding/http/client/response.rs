@@ -1,27 +1,16 @@
-//! What a response means.
+//! What comes of an exchange: head, body, and its end.
 
-use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec::Vec;
-use core::mem::{replace, take};
-use core::time::Duration;
+use core::mem::take;
 
-use super::exchange::{Exchange, PASSED, Purpose, Reading};
+use super::exchange::{Exchange, Purpose, Reading};
 use super::listening::{ATTEMPTS, pause};
-use super::message::{excerpt, member};
+use super::message::excerpt;
 use super::session::{Stage, session_id};
-use super::{
-    Action, ExchangeKey, Fallback, HttpClient, HttpFault, Outgoing, Refusal, ResponseHead, Route,
-};
+use super::{Action, ExchangeKey, HttpClient, HttpFault, ResponseHead, Route};
 use crate::engine::client::Unanswered;
-use crate::error::{EnvelopeFault, ErrorCode};
-use crate::frame::{SseEvent, SseOutcome, SseParser};
-use crate::json::RawJson;
-use crate::rpc::{Envelope, Outcome};
+use crate::frame::SseParser;
 use crate::time::Instant;
-
-/// So long a body may go on after all that is wanted of it, in the hope that its connection can be used again.
-const PARTING: Duration = Duration::from_millis(500);
 
 /// The most that is read of the body of an error.
 const REFUSAL: usize = 256 * 1024;
@@ -29,7 +18,6 @@ const REFUSAL: usize = 256 * 1024;
 /// Field names, line ends and ids of an event, beside its message.
 const EVENT: usize = 8 * 1024;
 
-const DISCOVER: &str = "server/discover";
 const INITIALIZE: &str = "initialize";
 
 impl HttpClient {
@@ -295,7 +283,7 @@ impl HttpClient {
     }
 
     /// A body is over and the answer was not in it.
-    fn ended(&mut self, now: Instant, key: ExchangeKey, reason: Option<String>) {
+    pub(super) fn ended(&mut self, now: Instant, key: ExchangeKey, reason: Option<String>) {
         let Some(exchange) = self.exchanges.get_mut(&key) else {
             return;
         };
@@ -363,152 +351,13 @@ impl HttpClient {
     }
 
     /// Opens a stream again after a pause (LH-13).
-    fn wait(&mut self, now: Instant, key: ExchangeKey) {
+    pub(super) fn wait(&mut self, now: Instant, key: ExchangeKey) {
         let Some(exchange) = self.exchanges.get_mut(&key) else {
             return;
         };
         let at = now + pause(exchange.retry, exchange.attempts);
         exchange.attempts += 1;
         exchange.reading = Reading::Waiting { at };
-    }
-
-    /// Takes the events that are there.
-    fn events(&mut self, now: Instant, key: ExchangeKey, ended: bool) {
-        let mut at = 0;
-        loop {
-            let Some(exchange) = self.exchanges.get_mut(&key) else {
-                return;
-            };
-            let Exchange {
-                reading: Reading::Events(parser),
-                body,
-                ..
-            } = exchange
-            else {
-                return;
-            };
-            let step = if ended {
-                parser.finish(&body[at..])
-            } else {
-                parser.next(&body[at..])
-            };
-            at += step.consumed;
-            match step.outcome {
-                SseOutcome::NeedMore => {
-                    body.drain(..at.min(body.len()));
-                    return;
-                }
-                SseOutcome::TooLong { .. } => {
-                    let limit = self.limits.max_message;
-                    // Whose message that was is not known, unless the stream is there for one answer.
-                    if exchange.request_id().is_some() {
-                        self.fault(key, Unanswered::Failed, HttpFault::TooLong { limit });
-                        return;
-                    }
-                }
-                SseOutcome::Event(event) => {
-                    exchange.retry = event.retry.or(exchange.retry);
-                    exchange.attempts = 0;
-                    let named = event.name == b"endpoint";
-                    let message = text(&event);
-                    let stream = matches!(exchange.purpose, Purpose::Stream);
-                    match message {
-                        Some(data) if stream && named => self.endpoint(key, &data),
-                        Some(_) if stream && !matches!(self.route, Route::Sse(_)) => {
-                            // The first event has to name the endpoint (SSE-02).
-                            self.close(key);
-                            self.fallen();
-                        }
-                        Some(data) if !named => {
-                            self.deliver(now, key, data);
-                        }
-                        Some(_) | None => {}
-                    }
-                }
-            }
-        }
-    }
-
-    /// A message has come. Whether it was the answer that the exchange is there for.
-    fn deliver(&mut self, now: Instant, key: ExchangeKey, message: Vec<u8>) -> bool {
-        let Some(exchange) = self.exchanges.get_mut(&key) else {
-            return false;
-        };
-        let (expected, method) = match &exchange.purpose {
-            Purpose::Request { id, message } => (Some(*id), message.method()),
-            Purpose::Renewal { id } => (Some(*id), Some(INITIALIZE)),
-            Purpose::Listening | Purpose::Stream | Purpose::Opening | Purpose::Telling => {
-                (None, None)
-            }
-        };
-        let answer = expected.filter(|id| answers(&message, *id, &self.limits));
-        let Some(id) = answer else {
-            self.actions.push_back(Action::Message {
-                message,
-                answers: None,
-            });
-            return false;
-        };
-        let (initialize, list) = (method == Some(INITIALIZE), method == Some("tools/list"));
-        let session = exchange.session_id.take();
-        if matches!(exchange.purpose, Purpose::Renewal { .. }) {
-            self.part(now, key);
-            self.renewed(now, &message, session);
-            return true;
-        }
-        if initialize {
-            self.initialized(&message, session);
-        }
-        let message = if list && !self.session.is_legacy() {
-            self.tools_listed(message)
-        } else {
-            message
-        };
-        self.actions.push_back(Action::Message {
-            message,
-            answers: Some(id),
-        });
-        self.part(now, key);
-        true
-    }
-
-    /// The exchange has brought what it was for.
-    fn part(&mut self, now: Instant, key: ExchangeKey) {
-        let Some(exchange) = self.exchanges.get_mut(&key) else {
-            return;
-        };
-        if !exchange.last_id.is_empty() {
-            // A stream that was resumed may be one that goes on for ever.
-            self.close(key);
-            return;
-        }
-        self.pass(now, key);
-    }
-
-    /// What still comes is not wanted.
-    fn pass(&mut self, now: Instant, key: ExchangeKey) {
-        if let Some(exchange) = self.exchanges.get_mut(&key) {
-            exchange.body = Vec::new();
-            exchange.reading = Reading::Ignored { left: PASSED };
-            exchange.until = Some(now + PARTING);
-            // It is not this exchange that brings the answer, if one is still to come.
-            exchange.purpose = Purpose::Telling;
-        }
-    }
-
-    /// The exchange cannot bring what it is there for.
-    fn fault(&mut self, key: ExchangeKey, why: Unanswered, fault: HttpFault) {
-        let Some(exchange) = self.exchanges.get(&key) else {
-            return;
-        };
-        let id = exchange.request_id();
-        let renewal = matches!(exchange.purpose, Purpose::Renewal { .. });
-        self.close(key);
-        if renewal {
-            self.not_renewed("and the answer to the request for a new one is none");
-        } else if let Some(id) = id {
-            self.unanswered(id, why, fault);
-        }
     }
 
     /// Waiting has taken too long.
@@ -521,106 +370,6 @@ impl HttpClient {
             self.not_renewed("and the server did not answer the request for a new one");
         } else if opening {
             self.opened(now);
-        }
-    }
-
-    /// An error status, with its whole body (DET-07 to DET-11).
-    fn refused(&mut self, exchange: Exchange, status: u16) {
-        let Exchange { purpose, body, .. } = exchange;
-        let Purpose::Request { id, message } = purpose else {
-            if let Purpose::Renewal { .. } = purpose {
-                self.not_renewed("and the server refuses a new one");
-            }
-            return;
-        };
-        let error = error_of(&body, &self.limits);
-        // They say nothing about what the server speaks (DET-10).
-        let who = matches!(status, 401 | 403 | 407 | 429);
-        let client = (400..500).contains(&status) && !who;
-        let fault = HttpFault::Status {
-            status,
-            body: if is_markup(&body) {
-                String::new()
-            } else {
-                excerpt(&body)
-            },
-        };
-        let Some(error) = error.filter(|_| !who) else {
-            if message.is(INITIALIZE) && client {
-                self.fall(id, message, Refusal::Fault(fault));
-            } else {
-                let why = if client {
-                    Unanswered::NotModern
-                } else {
-                    Unanswered::Failed
-                };
-                self.unanswered(id, why, fault);
-            }
-            return;
-        };
-        if message.is(DISCOVER) && status == 404 && error.code == ErrorCode::METHOD_NOT_FOUND {
-            // DET-08.
-            self.unanswered(id, Unanswered::Modern, fault);
-        } else if message.is(DISCOVER) && !client && !error.is_modern {
-            self.unanswered(id, Unanswered::Failed, fault);
-        } else if message.is(INITIALIZE) && client && !error.is_modern {
-            self.fall(id, message, Refusal::Message(body));
-        } else {
-            self.actions.push_back(Action::Message {
-                message: body,
-                answers: Some(id),
-            });
-        }
-    }
-
-    /// `initialize` was refused: perhaps there is an event stream (DET-11).
-    fn fall(&mut self, id: u64, initialize: Outgoing, refusal: Refusal) {
-        self.route = Route::Falling(Box::new(Fallback {
-            initialize,
-            id,
-            refusal,
-        }));
-        self.get(Purpose::Stream, &[]);
-    }
-
-    /// There is none.
-    fn fallen(&mut self) {
-        let Route::Falling(fallback) = replace(&mut self.route, Route::Streamable) else {
-            return;
-        };
-        let Fallback { id, refusal, .. } = *fallback;
-        match refusal {
-            Refusal::Message(message) => self.actions.push_back(Action::Message {
-                message,
-                answers: Some(id),
-            }),
-            Refusal::Fault(fault) => self.unanswered(id, Unanswered::NotModern, fault),
-        }
-    }
-
-    /// The stream says where messages go (SSE-02, SSE-06, DX-08).
-    fn endpoint(&mut self, key: ExchangeKey, named: &[u8]) {
-        if !matches!(self.route, Route::Falling(_)) {
-            // It was said once, and stays so.
-            return;
-        }
-        let target = core::str::from_utf8(named)
-            .ok()
-            .and_then(|named| self.base.resolve(named));
-        let Route::Falling(fallback) = replace(&mut self.route, Route::Streamable) else {
-            return;
-        };
-        let Fallback { initialize, id, .. } = *fallback;
-        match target {
-            Some(target) => {
-                self.route = Route::Sse(target);
-                self.post(initialize);
-            }
-            None => {
-                self.close(key);
-                let found = excerpt(named);
-                self.unanswered(id, Unanswered::Failed, HttpFault::Endpoint { found });
-            }
         }
     }
 
@@ -662,73 +411,4 @@ fn media(content_type: &[u8]) -> Media {
     } else {
         Media::Other
     }
-}
-
-fn is_markup(body: &[u8]) -> bool {
-    body.trim_ascii_start().starts_with(b"<")
-}
-
-/// The data of an event, if it has any (LH-11).
-fn text(event: &SseEvent<'_>) -> Option<Vec<u8>> {
-    let known = event.name == b"message" || event.name == b"endpoint";
-    (known && !event.data.is_empty()).then(|| event.data.to_vec())
-}
-
-/// Whether a message is the answer to this request. An error without an id, or with one that is no number of ours, is:
-/// nothing else was asked in its exchange.
-fn answers(message: &[u8], expected: u64, limits: &crate::Limits) -> bool {
-    match Envelope::parse(message, limits) {
-        Ok(Envelope::Response(response)) => match response.id {
-            None => true,
-            Some(id) => {
-                let number = id
-                    .as_integer()
-                    .and_then(|id| u64::try_from(id).ok())
-                    .or_else(|| id.as_string()?.decode().parse().ok());
-                number == Some(expected)
-                    || number.is_none() && matches!(response.outcome, Outcome::Error { .. })
-            }
-        },
-        Ok(Envelope::Request(_) | Envelope::Notification(_)) => false,
-        Err(malformed) if malformed.fault == EnvelopeFault::Batch.into() => {
-            let parsed = RawJson::parse_with_depth(message, limits.max_depth);
-            let messages = parsed.ok().and_then(RawJson::as_array);
-            messages.is_some_and(|mut messages| {
-                messages.any(|message| {
-                    !message.as_bytes().starts_with(b"[")
-                        && answers(message.as_bytes(), expected, limits)
-                })
-            })
-        }
-        // An answer for all that can be read of it: the engine fails the request then (ID-08).
-        Err(malformed) => malformed
-            .id
-            .and_then(|id| u64::try_from(id.as_integer()?).ok())
-            .is_some_and(|id| id == expected),
-    }
-}
-
-struct Refused {
-    code: ErrorCode,
-    /// Only modern servers answer so, or ones that name versions (DET-08, VER-06).
-    is_modern: bool,
-}
-
-fn error_of(body: &[u8], limits: &crate::Limits) -> Option<Refused> {
-    let Ok(Envelope::Response(response)) = Envelope::parse(body, limits) else {
-        return None;
-    };
-    let Outcome::Error { code, data, .. } = response.outcome else {
-        return None;
-    };
-    let modern = [
-        ErrorCode::HEADER_MISMATCH,
-        ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
-        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
-    ];
-    let names = data.and_then(|data| member(data, "supported")).is_some();
-    Some(Refused {
-        code,
-        is_modern: modern.contains(&code) || names,
-    })
 }

@@ -49,7 +49,7 @@ fn a_modern_server_is_asked_with_full_meta_and_described() {
     assert!(matches!(stage.hear(&answer), Incoming::Connected));
     assert!(stage.sent().is_empty(), "no handshake");
     let server = stage.client.server().expect("connected");
-    assert_eq!(server.version, ProtocolVersion::V2026_07_28);
+    assert_eq!(server.revision, ProtocolVersion::V2026_07_28);
     assert_eq!(server.instructions.as_deref(), Some("be\tkind"));
     let named = server.implementation.as_ref().expect("named");
     assert_eq!((&*named.name, &*named.version), ("s", "2"));
