@@ -63,6 +63,24 @@ record! {
     }
 }
 
+impl RequestedSchema<'_> {
+    /// What the form holds before anyone has touched it: an object of the fields that have defaults (ELI-09). It is the
+    /// content of an answer where the user changes nothing.
+    #[must_use]
+    pub fn defaults(&self) -> Json<'static> {
+        Json::written_unchecked(|json| {
+            json.begin_object();
+            for (name, field) in self.properties.iter() {
+                if let Some(value) = field.default_value() {
+                    json.key(name);
+                    json.raw(value.raw());
+                }
+            }
+            json.end_object();
+        })
+    }
+}
+
 record! {
     /// The result of `elicitation/create`. One with another action than those three is not decoded: an answer that nobody
     /// understands is none, and least of all a no.

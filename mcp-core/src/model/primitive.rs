@@ -374,6 +374,38 @@ impl Own for EnumSchema<'_> {
 
 value_impls!(EnumSchema<'_>);
 
+impl PrimitiveSchema<'_> {
+    /// What stands in the field at first, if anything does: an array for a choice of several.
+    #[must_use]
+    pub fn default_value(&self) -> Option<Json<'static>> {
+        match self {
+            Self::String(it) => it.default.as_deref().map(Json::string),
+            Self::Number(it) => it
+                .default
+                .map(|number| Json::written_unchecked(|json| json.float(number))),
+            Self::Boolean(it) => it
+                .default
+                .map(|yes| Json::written_unchecked(|json| json.boolean(yes))),
+            Self::Enum(it) if it.several.is_none() => {
+                Some(Json::string(it.default.as_ref()?.first()?))
+            }
+            Self::Enum(it) => {
+                let values = it.default.as_ref()?;
+                Some(Json::written_unchecked(|json| {
+                    json.begin_array();
+                    for value in values {
+                        json.string(value);
+                    }
+                    json.end_array();
+                }))
+            }
+            Self::Unknown(it) => {
+                member(it.raw(), &["default"]).map(|it| Json::from(it).into_owned())
+            }
+        }
+    }
+}
+
 impl<'b> Decode<'b> for PrimitiveSchema<'b> {
     /// By the members that are there (TYP-13); what fits no form is kept as it is.
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {

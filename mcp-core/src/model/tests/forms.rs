@@ -87,6 +87,32 @@ fn conversations_of_several_blocks_are_split_for_older_revisions() {
     assert_eq!(at(&none, V2024_11_05)["content"]["type"], "text");
 }
 
+/// ELI-09.
+#[test]
+fn forms_know_what_they_hold_at_first() {
+    let form = raw(r#"{"type": "object", "properties": {
+        "name": {"type": "string", "default": "Jo\n"},
+        "none": {"type": "string"},
+        "age": {"type": "integer", "default": 30},
+        "score": {"type": "number", "default": 95.5},
+        "sure": {"type": "boolean", "default": false},
+        "one": {"type": "string", "enum": ["a", "b"], "default": "b"},
+        "many": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "default": ["a", "b"]},
+        "empty": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "default": []},
+        "odd": {"type": "tree", "default": {"root": 1}},
+        "odder": true
+    }}"#);
+    let form = RequestedSchema::decode(form).expect("a form");
+    let defaults: Value = serde_json::from_str(form.defaults().as_str()).expect("JSON");
+    assert_eq!(
+        defaults,
+        json!({
+            "name": "Jo\n", "age": 30, "score": 95.5, "sure": false, "one": "b", "many": ["a", "b"], "empty": [],
+            "odd": {"root": 1}
+        })
+    );
+}
+
 /// ELI-07, ELI-08, TYP-13.
 #[test]
 fn choices_have_a_form_for_each_revision() {
