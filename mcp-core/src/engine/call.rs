@@ -29,6 +29,12 @@ impl CallKey {
     pub const fn index(self) -> usize {
         self.index as usize
     }
+
+    /// Of a call that nobody made.
+    #[cfg(test)]
+    pub(crate) const fn for_tests(index: u32, generation: u32) -> Self {
+        Self { index, generation }
+    }
 }
 
 /// The right and the duty to answer one request, once: it cannot be cloned, and answering consumes it.

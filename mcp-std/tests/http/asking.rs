@@ -50,8 +50,9 @@ fn cases() -> [(&'static str, &'static str, Value, &'static str); 2] {
 }
 
 fn question(stream: &mut Events, method: &str) -> Value {
-    let asked = stream.message();
-    assert_eq!(asked["method"], method, "{asked}");
+    let event = stream.next_message().expect("a message");
+    let asked = event.message();
+    assert_eq!(asked["method"], method, "{event:?}");
     asked
 }
 

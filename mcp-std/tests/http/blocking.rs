@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use async_io::Timer;
 use mcp_std::Server;
 use mcp_std::http::Options;
 use serde_json::json;
@@ -11,6 +12,10 @@ use crate::site::{Request, Session, Site, request, said};
 fn server() -> Server {
     Server::builder("blocking", "1")
         .tool("now", "", || async { "now" })
+        .tool("soon", "", || async {
+            Timer::after(Duration::from_millis(20)).await;
+            "soon"
+        })
         .tool("computes", "", || async {
             // Not on the thread that takes the request.
             futures_lite::future::yield_now().await;
@@ -45,6 +50,7 @@ fn a_session_that_computes() {
             })
             .collect();
         assert_eq!(said(&site.ask(&other.call(1, "now")).message()), "now");
+        assert_eq!(said(&site.ask(&other.call(1, "soon")).message()), "soon");
         let list = request(2, "tools/list", &json!({}));
         assert_eq!(other.ask(&list).status, 200);
         let modern = Request::modern(1, "tools/call", &json!({ "name": "now" }));

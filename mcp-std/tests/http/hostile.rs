@@ -134,7 +134,7 @@ fn bodies_that_are_none() {
     let batch = format!("[{}1]", "1,".repeat(100_000));
     let surrogate = r#"{"jsonrpc":"2.0","id":"\ud800","method":"ping"}"#;
     for body in [
-        &deep, &nested, &long_id, twice, &batch, surrogate, "\u{0}", "[]", "[[]]",
+        &deep, &nested, &long_id, twice, &batch, surrogate, "\u{0}", "[]",
     ] {
         for request in [now(), Request::post(""), session.post(&json!({}))] {
             let response = site.ask(&request.saying(body));

@@ -371,6 +371,7 @@ impl Client {
             client: self,
             text: Vec::new(),
             read: VecDeque::new(),
+            ended: response.framing == Framing::Length(0),
         }
     }
 
@@ -444,6 +445,7 @@ pub(crate) struct Events {
     pub(crate) client: Client,
     text: Vec<u8>,
     read: VecDeque<Event>,
+    ended: bool,
 }
 
 impl Events {
@@ -453,8 +455,12 @@ impl Events {
             if let Some(event) = self.read.pop_front() {
                 return Some(event);
             }
+            if self.ended {
+                return None;
+            }
             let Some(chunk) = self.client.chunk() else {
                 assert_eq!(self.text, b"", "the last event is whole");
+                self.ended = true;
                 return None;
             };
             self.text.extend_from_slice(&chunk);

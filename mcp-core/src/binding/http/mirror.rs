@@ -122,3 +122,118 @@ fn check_params(head: &Head<'_>, params: &Params<'_>, catalog: &Catalog) -> Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
+    use super::*;
+    use crate::limits::Limits;
+    use crate::model::{Implementation, Tool};
+
+    const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+    fn checked(
+        body: &str,
+        headers: &[(&str, &[u8])],
+    ) -> Result<(), (MirroredHeader, HeaderProblem)> {
+        let schema =
+            r#"{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}"#;
+        let schema = RawJson::parse(schema.as_bytes()).expect("JSON");
+        let tools = [Tool::new("t", schema)];
+        let server = Implementation::new("s", "1");
+        let catalog = Catalog::builder(&server).tools(&tools).build();
+        let catalog = catalog.expect("a catalog");
+        let mut head = Head::new("POST", None);
+        for (name, value) in headers {
+            head.push(name, value);
+        }
+        let message = Message::read(body.as_bytes(), &Limits::DEFAULT);
+        check_mirrors(&head, &message, &catalog).map_err(|fault| match fault {
+            PeerFault::Header { header, problem } => (header, problem),
+            other => panic!("{other}"),
+        })
+    }
+
+    fn call(arguments: &str) -> String {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{arguments},{META}}}}}"#
+        )
+    }
+
+    const VERSION: (&str, &[u8]) = ("mcp-protocol-version", b"2026-07-28");
+    const METHOD: (&str, &[u8]) = ("mcp-method", b"tools/call");
+    const NAME: (&str, &[u8]) = ("mcp-name", b"t");
+
+    /// VAL-01, HDR-06, HDR-07: in this order.
+    #[test]
+    fn each_header_that_belongs_to_a_call() {
+        use HeaderProblem::{Differs, Malformed, Missing};
+        use MirroredHeader::{Method, Name, Param, ProtocolVersion};
+        let n: (&str, &[u8]) = ("mcp-param-n", b"7");
+        let body = call(r#"{"n":7}"#);
+        assert_eq!(checked(&body, &[VERSION, METHOD, NAME, n]), Ok(()));
+        for (headers, expected) in [
+            (&[][..], (ProtocolVersion, Missing)),
+            (
+                &[("mcp-protocol-version", &b"2025-11-25"[..])],
+                (ProtocolVersion, Differs),
+            ),
+            (
+                &[("mcp-protocol-version", b"\xff")],
+                (ProtocolVersion, Malformed),
+            ),
+            (
+                &[VERSION, ("mcp-protocol-version", b"x")],
+                (ProtocolVersion, Malformed),
+            ),
+            (&[VERSION], (Method, Missing)),
+            (&[VERSION, ("mcp-method", b"Tools/Call")], (Method, Differs)),
+            (&[VERSION, METHOD], (Name, Missing)),
+            (&[VERSION, METHOD, ("mcp-name", b"T")], (Name, Differs)),
+            (
+                &[VERSION, METHOD, ("mcp-name", b"=?base64?dA?=")],
+                (Name, Malformed),
+            ),
+            (&[VERSION, METHOD, ("mcp-name", b"\xe9")], (Name, Malformed)),
+            (
+                &[VERSION, METHOD, NAME, ("mcp-name", b"u")],
+                (Name, Malformed),
+            ),
+            (&[VERSION, METHOD, NAME], (Param(0), Missing)),
+            (
+                &[VERSION, METHOD, NAME, ("mcp-param-n", b"8")],
+                (Param(0), Differs),
+            ),
+            (
+                &[VERSION, METHOD, NAME, n, ("mcp-param-n", b"8")],
+                (Param(0), Malformed),
+            ),
+        ] {
+            assert_eq!(checked(&body, headers), Err(expected), "{headers:?}");
+        }
+        let none = call("{}");
+        assert_eq!(checked(&none, &[VERSION, METHOD, NAME]), Ok(()));
+        let extra = [VERSION, METHOD, NAME, n];
+        assert_eq!(checked(&none, &extra), Err((Param(0), Differs)));
+    }
+
+    /// HTTP-10, VAL-07: what is no request, and what an engine is asked about first.
+    #[test]
+    fn what_is_not_compared() {
+        for body in [
+            r#"{"jsonrpc":"2.0","method":"notifications/x"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            "[]",
+            "{",
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+        ] {
+            assert_eq!(checked(body, &[]), Ok(()), "{body}");
+        }
+        // A later version may have other headers, once it agrees with its own.
+        let later = call("{}").replace("2026-07-28", "2099-01-01");
+        let version: (&str, &[u8]) = ("mcp-protocol-version", b"2099-01-01");
+        assert_eq!(checked(&later, &[version]), Ok(()));
+    }
+}

@@ -397,3 +397,6 @@ impl Sink for Reply {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,3 +116,125 @@ fn check_id(id: &str) -> Result<&str, Refusal> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef";
+    const MODERN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+    const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#;
+    const NOTIFICATION: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    const RESPONSE: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+
+    fn head<'a>(query: Option<&'a str>, headers: &[(&'a str, &'a str)]) -> Head<'a> {
+        let mut head = Head::new("POST", query);
+        for (name, value) in headers {
+            head.push(name, value.as_bytes());
+        }
+        head
+    }
+
+    fn route<'a>(body: &str, head: &Head<'a>) -> Result<Route<'a>, u16> {
+        let message = Message::read(body.as_bytes(), &Limits::DEFAULT);
+        head.route(&message).map_err(Refusal::status)
+    }
+
+    /// DET-12, HDR-11: whatever else it carries.
+    #[test]
+    fn what_is_modern_stands_for_itself() {
+        let version = ("mcp-protocol-version", "2026-07-28");
+        for headers in [
+            &[][..],
+            &[("mcp-session-id", ID)],
+            &[("mcp-session-id", "a b")],
+            &[("mcp-protocol-version", "2025-11-25")],
+        ] {
+            let head = head(Some("sessionId=x"), headers);
+            assert_eq!(route(MODERN, &head), Ok(Route::Stateless), "{headers:?}");
+        }
+        for body in [LIST, INITIALIZE, NOTIFICATION, RESPONSE, "[]", "{"] {
+            let head = head(None, &[version, ("mcp-session-id", ID)]);
+            assert_eq!(route(body, &head), Ok(Route::Stateless), "{body}");
+        }
+        for method in ["server/discover", "subscriptions/listen"] {
+            let body = LIST.replace("tools/list", method);
+            assert_eq!(route(&body, &head(None, &[])), Ok(Route::Stateless));
+        }
+    }
+
+    #[test]
+    fn everything_else_is_of_a_session() {
+        for body in [LIST, INITIALIZE, NOTIFICATION, RESPONSE, "[]", "{"] {
+            for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+                let version = ("mcp-protocol-version", version);
+                let head = head(None, &[("mcp-session-id", ID), version]);
+                assert_eq!(route(body, &head), Ok(Route::Session(ID)), "{body}");
+            }
+            let head = head(Some("a=b&sessionId=0f"), &[]);
+            assert_eq!(route(body, &head), Ok(Route::OldSession("0f")), "{body}");
+        }
+        // LH-31.
+        for version in ["2025-11-26", "", "\u{e9}"] {
+            let headers = [("mcp-session-id", ID), ("mcp-protocol-version", version)];
+            assert_eq!(route(LIST, &head(None, &headers)), Err(400));
+        }
+        let headers = [
+            ("mcp-session-id", ID),
+            ("mcp-protocol-version", "2025-11-25"),
+            ("mcp-protocol-version", "2025-06-18"),
+        ];
+        assert_eq!(route(LIST, &head(None, &headers)), Err(400));
+    }
+
+    /// LH-24: only `initialize` begins one, and only as a request.
+    #[test]
+    fn who_names_no_session() {
+        assert_eq!(route(INITIALIZE, &head(None, &[])), Ok(Route::Initialize));
+        let legacy = [("mcp-protocol-version", "2025-06-18")];
+        assert_eq!(
+            route(INITIALIZE, &head(None, &legacy)),
+            Ok(Route::Initialize)
+        );
+        let notified = INITIALIZE.replace(r#""id":1,"#, "");
+        for body in [LIST, NOTIFICATION, RESPONSE, &notified] {
+            assert_eq!(route(body, &head(None, &[])), Err(400), "{body}");
+            assert_eq!(route(body, &head(None, &legacy)), Err(400), "{body}");
+        }
+        // An engine tells what is wrong.
+        for body in ["", "{", "1", "[]", "{}"] {
+            assert_eq!(
+                route(body, &head(None, &[])),
+                Ok(Route::Stateless),
+                "{body}"
+            );
+        }
+        let unknown = [("mcp-protocol-version", "2099-01-01")];
+        assert_eq!(route(LIST, &head(None, &unknown)), Ok(Route::Stateless));
+    }
+
+    /// HS-08.
+    #[test]
+    fn ids_that_are_none() {
+        let longest = "a".repeat(128);
+        let head_of = |id| {
+            head(None, &[("mcp-session-id", id)])
+                .session_id()
+                .map(Option::is_some)
+        };
+        assert_eq!(head_of(&longest), Ok(true));
+        let longer = "a".repeat(129);
+        for id in ["", "a b", "a\t", "\u{e9}", "a\u{7f}", &longer] {
+            assert_eq!(head_of(id).map_err(Refusal::status), Err(400), "{id:?}");
+            let query = alloc::format!("sessionId={id}");
+            assert_eq!(route(LIST, &head(Some(&query), &[])), Err(400), "{id:?}");
+        }
+        let mut twice = head(None, &[("mcp-session-id", "a"), ("mcp-session-id", "a")]);
+        assert_eq!(twice.session_id(), Ok(Some("a")));
+        twice.push("mcp-session-id", b"b");
+        assert!(twice.session_id().is_err());
+        assert_eq!(head(None, &[]).session_id(), Ok(None));
+    }
+}

@@ -431,3 +431,6 @@ impl Streams {
 fn primes(version: ProtocolVersion) -> bool {
     version == ProtocolVersion::V2025_11_25
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod endpoint;
 mod exchange;
 mod service;
 mod session;
+mod threads;
 
 use core::future::{Future, pending};
 use core::time::Duration;
@@ -63,7 +64,7 @@ impl Server {
             stream_limits: StreamLimits::default(),
             keep_alive: Duration::from_secs(15),
             body_timeout: Duration::from_secs(30),
-            spawner: Spawner::default(),
+            spawner: threads::spawner(),
             options: Options::default(),
         }
     }
@@ -112,7 +113,10 @@ impl Http {
     }
 
     /// Where the handlers of legacy sessions run, which go on though their client has gone away. Those of modern requests
-    /// run where the HTTP server runs.
+    /// run where the HTTP server runs, and so do those of sessions until they first wait.
+    ///
+    /// Default: threads of their own, one for each core and at least four. A handler that blocks its thread takes one of
+    /// them away, and holds up its own session.
     pub fn spawner(mut self, spawner: Spawner) -> Self {
         self.spawner = spawner;
         self
