@@ -70,7 +70,7 @@ impl Failure {
             json.key("error");
             json.begin_object();
             json.key("code");
-            json.integer(answer.code.value().into());
+            json.integer(answer.code.value());
             json.key("message");
             json.string(&answer.message);
             if let Some(data) = &answer.data {
