@@ -51,7 +51,7 @@ fn the_model_is_told_what_does_not_fit() {
                     "trip",
                     r#"{"to":"O","days":0}"#,
                     Err(
-                        "`/days` is less than the minimum of 1; `/to` is shorter than 2 characters",
+                        "`/to` is shorter than 2 characters; `/days` is less than the minimum of 1",
                     ),
                 ),
                 (
