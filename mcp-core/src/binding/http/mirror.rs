@@ -106,12 +106,14 @@ fn check_params(head: &Head<'_>, params: &Params<'_>, catalog: &Catalog) -> Resu
     for (at, param) in (0..).zip(catalog.param_headers(tool)) {
         let agrees = match head.param(param.name()) {
             Line::Differ => Some(HeaderProblem::Malformed),
-            line => match param.agrees(params.arguments, line.value()) {
-                Ok(()) => None,
-                Err(ParamFault::Missing) => Some(HeaderProblem::Missing),
-                Err(ParamFault::Value(_)) => Some(HeaderProblem::Malformed),
-                Err(_) => Some(HeaderProblem::Differs),
-            },
+            line @ (Line::Absent | Line::One(_) | Line::Same(_)) => {
+                match param.agrees(params.arguments, line.value()) {
+                    Ok(()) => None,
+                    Err(ParamFault::Missing) => Some(HeaderProblem::Missing),
+                    Err(ParamFault::Value(_)) => Some(HeaderProblem::Malformed),
+                    Err(_) => Some(HeaderProblem::Differs),
+                }
+            }
         };
         if let Some(problem) = agrees {
             let header = MirroredHeader::Param(at);
@@ -148,9 +150,11 @@ mod tests {
             head.push(name, value);
         }
         let message = Message::read(body.as_bytes(), &Limits::DEFAULT);
-        check_mirrors(&head, &message, &catalog).map_err(|fault| match fault {
-            PeerFault::Header { header, problem } => (header, problem),
-            other => panic!("{other}"),
+        check_mirrors(&head, &message, &catalog).map_err(|fault| {
+            let PeerFault::Header { header, problem } = fault else {
+                panic!("{fault}");
+            };
+            (header, problem)
         })
     }
 

@@ -317,7 +317,7 @@ impl Reply {
         if let Some(log) = &self.log {
             let mut id = heapless::String::<48>::new();
             // Two numbers of at most 10 and 20 digits.
-            let _ = write!(id, "id: {}-{}\n", log.stream, log.next);
+            let _ = writeln!(id, "id: {}-{}", log.stream, log.next);
             self.bytes.extend_from_slice(id.as_bytes());
         }
         if let Some(name) = self.name {
