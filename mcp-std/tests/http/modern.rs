@@ -117,7 +117,7 @@ fn notifications_cancel_nothing() {
     assert_eq!(cancelled.load(Ordering::Acquire), 0);
 }
 
-/// RPC-06: ids are of their exchanges. Two may have the same at once, of any kind.
+/// RPC-06, ID-01, ID-04, ID-05: ids are of their exchanges. Two may have the same at once, of any kind.
 #[test]
 fn ids_are_of_their_exchanges() {
     let site = Site::new(&server().0);
@@ -129,6 +129,9 @@ fn ids_are_of_their_exchanges() {
         json!(0),
         json!(-1),
         json!(i64::MAX),
+        json!(9_007_199_254_740_993_u64),
+        json!("007"),
+        json!("1e3"),
         json!("\u{e9}\n\""),
         json!(""),
     ] {
@@ -139,7 +142,13 @@ fn ids_are_of_their_exchanges() {
         ));
         assert_eq!(client.response().message()["id"], id);
     }
-    for id in [json!(null), json!(true), json!([]), json!(1.5)] {
+    for id in [
+        json!(null),
+        json!(true),
+        json!([]),
+        json!(1.5),
+        json!(u64::MAX),
+    ] {
         client.send(&Request::modern(
             id.clone(),
             "tools/call",

@@ -258,7 +258,7 @@ fn streams_of_a_session_are_bounded() {
     drop((streams, open));
 }
 
-/// An id that is in use is of a request that goes on.
+/// ID-06: an id that is in use is of a request that goes on.
 #[test]
 fn an_id_in_use() {
     let (tool, open, _) = gate();
@@ -291,5 +291,39 @@ fn an_id_in_use() {
         let events = stream.rest();
         let answer = events.last().expect("an answer").message();
         assert_eq!((said(&answer), &answer["id"]), ("through", &json!(1)));
+    }
+}
+
+/// ID-03, ID-04: each is cancelled by its own id.
+#[test]
+fn ids_that_are_nearly_the_same() {
+    let (tool, open, _) = gate();
+    let server = builder().with_tool(tool).build().expect("a server");
+    let site = Site::new(&server);
+    let session = Session::new(&site, "2025-06-18");
+    let ids = [
+        json!(0),
+        json!("0"),
+        json!(9_007_199_254_740_992_u64),
+        json!(9_007_199_254_740_993_u64),
+    ];
+    let mut streams = ids.each_ref().map(|id| {
+        let mut stream = site
+            .connect()
+            .stream(&session.watched_call(id.clone(), "gate"));
+        assert_eq!(stream.message()["params"]["progressToken"], *id);
+        stream
+    });
+    session.tell(&cancel(ids[0].clone()));
+    session.tell(&cancel(ids[3].clone()));
+    assert_eq!(streams[0].next(), None);
+    assert_eq!(streams[3].next(), None);
+    for _ in 0..2 {
+        open.try_send(()).expect("the tools wait");
+    }
+    for at in [1, 2] {
+        assert_eq!(streams[at].message()["params"]["progress"], 2);
+        let answer = streams[at].message();
+        assert_eq!((said(&answer), &answer["id"]), ("through", &ids[at]));
     }
 }

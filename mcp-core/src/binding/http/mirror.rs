@@ -150,9 +150,11 @@ mod tests {
             head.push(name, value);
         }
         let message = Message::read(body.as_bytes(), &Limits::DEFAULT);
-        check_mirrors(&head, &message, &catalog).map_err(|fault| match fault {
-            PeerFault::Header { header, problem } => (header, problem),
-            other => panic!("{other}"),
+        check_mirrors(&head, &message, &catalog).map_err(|fault| {
+            let PeerFault::Header { header, problem } = fault else {
+                panic!("{fault}");
+            };
+            (header, problem)
         })
     }
 

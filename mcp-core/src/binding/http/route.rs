@@ -222,7 +222,7 @@ mod tests {
         let head_of = |id| {
             head(None, &[("mcp-session-id", id)])
                 .session_id()
-                .map(Option::is_some)
+                .map(|id| id.is_some())
         };
         assert_eq!(head_of(&longest), Ok(true));
         let longer = "a".repeat(129);

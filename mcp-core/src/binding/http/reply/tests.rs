@@ -16,17 +16,19 @@ fn text(bytes: Vec<u8>) -> String {
 
 /// What is ready of a stream.
 fn events(reply: &mut Reply) -> String {
-    match reply.take() {
-        Output::Events(bytes) => text(bytes),
-        other => panic!("no events: {other:?}"),
-    }
+    let output = reply.take();
+    let Output::Events(bytes) = output else {
+        panic!("no events: {output:?}");
+    };
+    text(bytes)
 }
 
 fn json(reply: &mut Reply) -> (u16, String) {
-    match reply.take() {
-        Output::Json { status, body } => (status, text(body)),
-        other => panic!("no JSON: {other:?}"),
-    }
+    let output = reply.take();
+    let Output::Json { status, body } = output else {
+        panic!("no JSON: {output:?}");
+    };
+    (status, text(body))
 }
 
 fn logged(primes: bool, most: usize) -> Reply {
@@ -142,14 +144,14 @@ fn what_is_rolled_back_leaves_nothing() {
         if stream {
             reply.begin_stream();
         }
-        write(&mut reply, "{1}");
-        let before = reply.len();
-        assert_eq!(reply.append(b"{half"), Ok(()));
-        reply.truncate(before);
-        if !stream {
+        for message in ["{1}", "{2}"] {
+            let before = reply.len();
+            assert_eq!(reply.append(b"{half"), Ok(()));
+            reply.truncate(before);
+            assert_eq!(reply.len(), before);
+            write(&mut reply, message);
             reply.begin_stream();
         }
-        write(&mut reply, "{2}");
         let expected = "id: 7-0\ndata: {1}\n\nid: 7-1\ndata: {2}\n\n";
         assert_eq!(events(&mut reply), expected);
     }

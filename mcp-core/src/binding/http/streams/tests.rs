@@ -22,10 +22,11 @@ fn write(reply: Option<&mut Reply>, message: &str) {
 }
 
 fn events(streams: &mut Streams, id: StreamId) -> String {
-    match streams.take(id) {
-        Output::Events(bytes) => String::from_utf8(bytes).expect("UTF-8"),
-        other => panic!("no events: {other:?}"),
-    }
+    let output = streams.take(id);
+    let Output::Events(bytes) = output else {
+        panic!("no events: {output:?}");
+    };
+    String::from_utf8(bytes).expect("UTF-8")
 }
 
 fn key(index: usize) -> CallKey {
