@@ -1,6 +1,6 @@
 //! The contract of `tests/interop/contract.md` on rmcp, in every era it speaks: a peer for our client.
 //!
-//! What goes over the wire is written as JSON and given to rmcp's types, so that this reads like the contract.
+//! On standard input and output, or with a port as its argument over HTTP. What goes over the wire is written as JSON and given to rmcp's types, so that this reads like the contract.
 
 #![expect(
     deprecated,
@@ -8,9 +8,13 @@
 )]
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequiredResult,
@@ -21,9 +25,12 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::transport::stdio;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 type Context = RequestContext<RoleServer>;
 
@@ -792,9 +799,33 @@ fn main() -> Result<(), Box<dyn core::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
+    let port = std::env::args().nth(1);
     runtime.block_on(async {
+        if let Some(port) = port {
+            return serve_http(port.parse()?).await;
+        }
         let running = Peer::default().serve(stdio()).await?;
         running.waiting().await?;
         Ok(())
     })
+}
+
+/// One peer for all requests and sessions, as on stdio it is one for all that is said.
+async fn serve_http(port: u16) -> Result<(), Box<dyn core::error::Error>> {
+    let peer = Arc::new(Peer::default());
+    let service = StreamableHttpService::new(
+        move || Ok(peer.clone()),
+        LocalSessionManager::default().into(),
+        StreamableHttpServerConfig::default(),
+    );
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    loop {
+        let (socket, _) = listener.accept().await?;
+        let service = TowerToHyperService::new(service.clone());
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(socket), service);
+        tokio::spawn(async {
+            // A client that leaves is none of its business.
+            let _ = connection.await;
+        });
+    }
 }

@@ -2,15 +2,18 @@
 """The contract of ../contract.md on the official Python SDK: a peer for our client. Its lists come in pages.
 
 usage: server.py
+       server.py PORT    over HTTP
 """
 
 import asyncio
 import base64
 import json
+import sys
 import uuid
 import warnings
 
 import mcp_types as types
+import uvicorn
 from mcp import MCPError, stdio_server
 from mcp.server import NotificationOptions
 from mcp.server.lowlevel import Server
@@ -448,6 +451,10 @@ async def main():
     options = server.create_initialization_options(
         NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     )
+    if len(sys.argv) > 1:
+        app = server.streamable_http_app()
+        await uvicorn.Server(uvicorn.Config(app, port=int(sys.argv[1]), log_level="error")).serve()
+        return
     async with stdio_server() as (read, write):
         await server.run(read, write, options)
 

@@ -1,6 +1,7 @@
 //! Our client against servers of other makes: every feature that the server's revision has, one line for each check.
 //!
 //! usage: interop_client REVISION contract|everything COMMAND [ARGUMENT...]
+//!        interop_client REVISION contract|everything URL
 //!
 //! REVISION is one of the protocol's, to be spoken and no other, or `auto`: the client finds out, and it has to come to
 //! 2026-07-28 with servers of the contract, 2025-11-25 with `everything`. The server offers what
@@ -22,7 +23,7 @@ use async_io::Timer;
 use futures_lite::FutureExt as _;
 use mcp_core::ErrorCode;
 use mcp_core::model::ProtocolVersion;
-use mcp_std::client::{CallError, Client, Command, Stderr};
+use mcp_std::client::{CallError, Client, ClientBuilder, Command, Stderr};
 
 use attend::Attended;
 
@@ -107,13 +108,23 @@ async fn soon(what: &str, holds: impl Fn() -> bool) -> Checked {
     Ok(())
 }
 
-fn command(words: &[String]) -> Option<Command> {
-    let (program, arguments) = words.split_first()?;
-    Some(Command::new(program).args(arguments).stderr(Stderr::Drop))
+/// Connects to the server that the command starts, or that is at the URL.
+async fn connect(builder: ClientBuilder, words: &[String]) -> Result<Client, Failure> {
+    let (first, arguments) = words.split_first().ok_or("no command")?;
+    if is_url(words) {
+        return Ok(builder.connect_http(first).await?);
+    }
+    let command = Command::new(first).args(arguments).stderr(Stderr::Drop);
+    Ok(builder.connect_stdio(command).await?)
+}
+
+fn is_url(words: &[String]) -> bool {
+    words
+        .first()
+        .is_some_and(|first| first.starts_with("http://"))
 }
 
 async fn run(revision: &str, kind: &str, words: &[String]) -> Result<u32, Failure> {
-    let server = || command(words).ok_or("no command");
     let attended = Attended::default();
     let mut builder = attended.attend(Client::builder("interop", "1.0.0"));
     let mut expected = if kind == "everything" {
@@ -127,7 +138,7 @@ async fn run(revision: &str, kind: &str, words: &[String]) -> Result<u32, Failur
         builder = builder.revision(expected);
         bare = bare.revision(expected);
     }
-    let client = builder.connect_stdio(server()?).await?;
+    let client = connect(builder, words).await?;
     let mut report = Report::default();
     report
         .check("negotiated", async { same(client.version(), expected) })
@@ -137,8 +148,12 @@ async fn run(revision: &str, kind: &str, words: &[String]) -> Result<u32, Failur
     } else {
         contract::run(&mut report, &client, &attended).await;
         questions::run(&mut report, &client, &attended).await;
-        questions::undeclared(&mut report, bare.connect_stdio(server()?).await?).await;
+        questions::undeclared(&mut report, connect(bare, words).await?).await;
         changes::run(&mut report, &client).await;
+    }
+    if is_url(words) {
+        client.close().await;
+        return Ok(report.failed);
     }
     report
         .check("server ends when its input does", async {
@@ -156,7 +171,8 @@ async fn run(revision: &str, kind: &str, words: &[String]) -> Result<u32, Failur
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [revision, kind, words @ ..] = arguments.as_slice() else {
-        let usage = "usage: interop_client REVISION contract|everything COMMAND [ARGUMENT...]";
+        let usage =
+            "usage: interop_client REVISION contract|everything COMMAND [ARGUMENT...], or URL";
         let _ = writeln!(std::io::stderr(), "{usage}");
         return ExitCode::from(2);
     };
