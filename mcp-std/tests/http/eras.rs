@@ -129,7 +129,6 @@ fn one_server_on_lines_and_over_http() {
     assert_eq!(said(&site.ask(&session.call(2, "more")).message()), "more");
     let call = Request::modern(2, "tools/call", &json!({ "name": "more" }));
     assert_eq!(said(&site.ask(&call).message()), "more");
-    drop((send, message));
     drop(writer);
     drop(reader);
     serving.join().expect("the server ends");

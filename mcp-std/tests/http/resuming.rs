@@ -105,7 +105,7 @@ fn only_what_was_of_that_stream() {
         "0-99999999999999999999999",
         "1-1-1",
     ] {
-        let mut stream = back(&session, unknown);
+        let stream = back(&session, unknown);
         assert!(stream.is_quiet(Duration::from_millis(20)), "{unknown}");
     }
 }

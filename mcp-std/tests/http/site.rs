@@ -492,7 +492,7 @@ impl Events {
     }
 
     /// Whether nothing comes for so long.
-    pub(crate) fn is_quiet(&mut self, time: Duration) -> bool {
+    pub(crate) fn is_quiet(&self, time: Duration) -> bool {
         if !self.read.is_empty() {
             return false;
         }

@@ -62,6 +62,6 @@ impl<S: Sharing> Protocol for Connection<S, StdioServer> {
 
     fn poll(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Poll<()> {
         let full = out.len() + room;
-        Connection::poll(self, cx, &mut Stream::new(out, full))
+        Self::poll(self, cx, &mut Stream::new(out, full))
     }
 }

@@ -115,9 +115,9 @@ impl Exchange {
     /// Goes on until it is known what the response is: its status and whether it is a stream.
     pub(super) fn poll_output(&mut self, cx: &mut Context<'_>) -> Poll<Output> {
         loop {
-            match self.reply.take() {
-                Output::Undecided => {}
-                output => return Poll::Ready(output),
+            let output = self.reply.take();
+            if output != Output::Undecided {
+                return Poll::Ready(output);
             }
             self.drive(cx);
             if self.reply.is_ended() || self.reply.is_stream() {
@@ -140,7 +140,7 @@ impl Exchange {
                 }
                 Output::End => return Poll::Ready(None),
                 Output::Json { body, .. } => return Poll::Ready(Some(body.into())),
-                _ => {}
+                Output::Undecided | Output::Accepted | Output::Events(_) | _ => {}
             }
             self.drive(cx);
             if self.reply.is_ended() || self.reply.buffered() > 0 {

@@ -334,9 +334,9 @@ impl Reader {
         keep_alive: Duration,
     ) -> Poll<Output> {
         loop {
-            match core::task::ready!(self.poll_take(cx)) {
-                Output::Undecided => {}
-                output => return Poll::Ready(output),
+            let output = core::task::ready!(self.poll_take(cx));
+            if output != Output::Undecided {
+                return Poll::Ready(output);
             }
             core::task::ready!(self.quiet.poll(cx, keep_alive));
             self.say_something = true;
