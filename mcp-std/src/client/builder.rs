@@ -48,8 +48,8 @@ impl fmt::Debug for CheckResult {
     }
 }
 
-/// Makes a [`Client`], or a [`blocking::Client`](crate::blocking::Client). Begin with [`Client::builder`] or with
-/// [`blocking::Client::builder`](crate::blocking::Client::builder): `Kind` follows from that, and decides whether connecting
+/// Makes a [`Client`], or a [`blocking::Client`]. Begin with [`Client::builder`] or with
+/// [`blocking::Client::builder`]: `Kind` follows from that, and decides whether connecting
 /// and the handlers are `async` or not. All else is the same for both.
 ///
 /// What is declared to servers follows from the handlers that are set: nothing is declared that nobody is there for.
