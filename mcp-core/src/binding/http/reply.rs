@@ -261,6 +261,17 @@ impl Reply {
         }
     }
 
+    /// Its reader is too slow: what waits is dropped, and the response ends. Whoever comes back finds it in the log, if
+    /// there is one. Whether anything was dropped.
+    pub(super) fn cut_off(&mut self) -> bool {
+        if !self.is_stream() || self.bytes.is_empty() {
+            return false;
+        }
+        self.hang_up = true;
+        self.take_bytes();
+        true
+    }
+
     /// Forgets the oldest event. Whether there was one.
     pub(super) fn forget_oldest(&mut self) -> bool {
         let Some(log) = &mut self.log else {

@@ -26,6 +26,9 @@ pub struct StreamLimits {
     /// How many bytes may wait for the reader of one stream, and the last message. A slower one is disconnected when it has
     /// read them; what came after is kept as long as there is room for it. Default: 1 MiB.
     pub max_buffered: usize,
+    /// How many bytes may wait in all streams together. When there are more, the slowest reader loses what waits for it,
+    /// and is disconnected. Default: 8 MiB.
+    pub max_buffered_in_all: usize,
 }
 
 impl Default for StreamLimits {
@@ -34,6 +37,7 @@ impl Default for StreamLimits {
             max_open: 1_024,
             max_kept: 1024 * 1024,
             max_buffered: 1024 * 1024,
+            max_buffered_in_all: 8 * 1024 * 1024,
         }
     }
 }
@@ -326,6 +330,7 @@ impl Streams {
 
     /// Forgets events, and streams, until no more is kept than may be. To be called when something was written.
     pub fn trim(&mut self) {
+        self.cut_off_the_slowest();
         let kept = |slots: &[Option<Slot>]| -> usize {
             let slots = slots.iter().flatten();
             slots.map(|slot| slot.reply.log_size()).sum()
@@ -345,6 +350,22 @@ impl Streams {
                 self.slots[at] = None;
             } else {
                 slot.reply.forget_oldest();
+            }
+        }
+    }
+
+    fn cut_off_the_slowest(&mut self) {
+        let waiting = |slots: &[Option<Slot>]| -> usize {
+            let slots = slots.iter().flatten();
+            slots.map(|slot| slot.reply.buffered()).sum()
+        };
+        while waiting(&self.slots) > self.limits.max_buffered_in_all {
+            let slots = self.slots.iter_mut().flatten();
+            // A body of JSON is one answer, which has to be read or given up as a whole.
+            let streams = slots.filter(|slot| slot.reply.is_stream());
+            let slowest = streams.max_by_key(|slot| slot.reply.buffered());
+            if !slowest.is_some_and(|slot| slot.reply.cut_off()) {
+                return;
             }
         }
     }

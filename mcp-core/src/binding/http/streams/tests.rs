@@ -12,6 +12,7 @@ fn streams(max_open: usize, max_kept: usize, max_buffered: usize) -> Streams {
         max_open,
         max_kept,
         max_buffered,
+        max_buffered_in_all: usize::MAX,
     })
 }
 
@@ -282,4 +283,29 @@ fn who_has_something_new() {
     write(streams.answer(key(1)), "{2}");
     streams.ended(key(1));
     assert_eq!(streams.next_changed(), Some(post));
+}
+
+#[test]
+fn all_readers_together_have_a_bound() {
+    let mut streams = Streams::new(StreamLimits {
+        max_buffered_in_all: 120,
+        ..StreamLimits::default()
+    });
+    let (slow, other) = (streams.get(V), streams.get(V));
+    let text = "x".repeat(60);
+    write(streams.reply(slow), "{}");
+    assert_eq!(events(&mut streams, slow), "id: 0-0\ndata: {}\n\n");
+    write(streams.reply(slow), &text);
+    write(streams.reply(other), "{}");
+    streams.trim();
+    assert!(events(&mut streams, other).contains("{}"));
+    write(streams.reply(slow), "{}");
+    write(streams.reply(other), "{}");
+    write(streams.reply(other), "{}");
+    streams.trim();
+    // Whoever had the most to read has lost it, and finds it again when it comes back.
+    assert_eq!(streams.take(slow), Output::End);
+    assert_eq!(events(&mut streams, other).matches("{}").count(), 2);
+    let back = streams.resume("0-0").expect("it is kept");
+    assert!(events(&mut streams, back).contains(&text));
 }
