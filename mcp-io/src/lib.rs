@@ -7,6 +7,7 @@
 //! - [`pair`](fn@pair) is the same for two protocols in one process, without streams.
 //! - [`stdio`] takes over standard input and output of the process.
 //! - `child` starts servers as child processes, for clients. Feature `child`.
+//! - `http::server` serves HTTP/1.1 connections, feature `http-server`; `http::client` makes them, feature `http-client`.
 //! - [`Tasks`] holds the handlers in flight.
 //!
 //! What happens is traced with `tracing`, at level debug: children that start and end and what they say on standard

@@ -166,6 +166,21 @@
 //! When the input ends, calls in flight are answered before the future completes, for at most
 //! [`grace`](ServerBuilder::grace). When the client cancels a call, its handler is dropped at its next `await`.
 //!
+//! # Over HTTP
+//!
+//! [`Server::serve_http`] serves this machine; [`Server::http`] begins with what can be chosen: hosts and origins
+//! ([`HttpRules`](http::HttpRules)), threads and bounds ([`Options`](http::Options), [`SessionLimits`](http::SessionLimits),
+//! [`StreamLimits`](http::StreamLimits)), where handlers run. [`Http::service`](http::Http::service) is a tower service for
+//! another HTTP server, which may tell it who asks ([`Principal`](http::Principal)). Any path is the endpoint.
+//!
+//! - A handler of a modern request is dropped when its client goes away, as by a cancellation. One of a legacy session goes
+//!   on, and its answer is kept for the client to come back for, as far as [`StreamLimits`](http::StreamLimits) go.
+//!   [`Context::hang_up`] lets the client of a long call go on purpose.
+//! - Handlers of modern requests run on the threads of the HTTP server, those of sessions on others once they wait for the
+//!   first time. One that blocks its thread holds up whoever else that serves.
+//! - [`max_concurrent`](ServerBuilder::max_concurrent) and [`max_waiting`](ServerBuilder::max_waiting) are for each request
+//!   of the modern era, and for each session of the legacy ones.
+//!
 //! # Clients, and tests of servers
 //!
 //! [`client`] is about them, with examples; [`blocking`] is the same without futures. A client that is connected
@@ -199,6 +214,7 @@
 //! # Features
 //!
 //! - `client`, on: [`Client`]. A program that only serves does without.
+//! - `http`, on: [`Server::http`] and [`Client::http`], by hyper and rustls.
 //! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
 //! - `validate`, on: arguments are checked against their JSON Schema before they are decoded, results on request, and
 //!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
