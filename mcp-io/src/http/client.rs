@@ -263,7 +263,7 @@ impl Client {
             .uri()
             .path_and_query()
             .map_or("/", |path| path.as_str());
-        let absolute = self.connector.forwarding(origin);
+        let absolute = self.connector.forwarding(origin)?;
         *message.uri_mut() = match absolute {
             // Absolute form: the proxy reads where it goes (RFC 9112, section 3.2.2).
             Some(proxy) => {

@@ -67,10 +67,6 @@ impl News {
     /// changed.
     const UPDATED: usize = 16_384;
 
-    pub(crate) const fn lists(&self) -> bool {
-        self.tools || self.resources || self.prompts
-    }
-
     fn updated(&mut self, uri: &str) {
         if self.updated.contains(uri) {
             return;

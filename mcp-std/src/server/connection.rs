@@ -123,14 +123,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
     #[cfg(feature = "http")]
     pub(crate) fn wake_up(&mut self) {
         self.mailbox.set_asleep(false);
-        let changes = self.hub.changes();
-        if changes != self.seen {
-            self.seen = changes;
-            self.offer = self.hub.offer();
-            self.wire
-                .engine_mut()
-                .set_catalog(self.offer.catalog.clone());
-        }
+        self.refresh();
     }
 
     /// Looks whether anything has changed since the last turn. Where nothing has, it costs one load.
@@ -142,9 +135,11 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         self.seen = changes;
         let news = self.mailbox.take();
         let engine = self.wire.engine_mut();
-        if news.lists() {
-            self.offer = self.hub.offer();
-            engine.set_catalog(self.offer.catalog.clone());
+        // Whatever the letters say: one may have been thrown away while nobody was served here.
+        let offer = self.hub.offer();
+        if !Arc::ptr_eq(&offer, &self.offer) {
+            engine.set_catalog(offer.catalog.clone());
+            self.offer = offer;
         }
         for (changed, change) in [
             (news.tools, Change::ToolsList),

@@ -120,6 +120,20 @@ fn a_request_within_a_request() {
     assert_well(&site);
 }
 
+/// What nobody reads of a GET is not the next request of its connection.
+#[test]
+fn a_request_within_a_stream() {
+    let site = Site::new(&server());
+    let session = Session::new(&site, "2025-11-25");
+    let inner = String::from_utf8(now().bytes()).expect("text");
+    let mut client = site.connect();
+    let response = client.begin(&session.get().saying(inner));
+    assert_eq!(response.status, 200);
+    assert_eq!(site.ask(&session.delete()).status, 204);
+    while client.chunk().is_some() {}
+    assert!(client.is_ended());
+}
+
 #[test]
 fn bodies_that_are_none() {
     let site = Site::new(&server());

@@ -16,6 +16,7 @@ fn server() -> Server {
             Timer::after(Duration::from_millis(900)).await;
             "soon"
         })
+        .tool("ever", "", std::future::pending::<String>)
         .build()
         .expect("a server")
 }
@@ -121,6 +122,20 @@ fn unused_sessions_end() {
         std::thread::sleep(Duration::from_millis(800));
         listening.ask(&list).status == 404
     });
+}
+
+/// SN-06: a call whose client has left is none, however long it goes on.
+#[test]
+fn sessions_that_nobody_comes_back_to_end() {
+    let site = bounded(&server(), 100, Duration::from_millis(300));
+    let session = Session::new(&site, "2025-11-25");
+    let mut client = site.connect();
+    client.send(&session.call(1, "ever"));
+    std::thread::sleep(Duration::from_millis(100));
+    drop(client);
+    std::thread::sleep(Duration::from_millis(1500));
+    let list = request(2, "tools/list", &json!({}));
+    assert_eq!(session.ask(&list).status, 404);
 }
 
 /// SN-07: as many modern requests as there could be sessions leave room for all of them.

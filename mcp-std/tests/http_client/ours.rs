@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_lite::future::zip;
 use mcp_io::http::server::Listener;
 use mcp_std::client::{CallError, CallOptions, Client};
 use mcp_std::model::{ElicitAction, ElicitResult, SubscriptionFilter};
-use mcp_std::{AskError, Context, Elicited, Json, Progress, ProtocolVersion, Server};
+use mcp_std::{AskError, Context, Elicited, Json, Progress, ProtocolVersion, Server, Tool};
 use serde_json::json;
 use smol::block_on;
 
@@ -121,4 +122,27 @@ fn many_calls_go_at_once() {
             client.close().await;
         }
     });
+}
+
+/// A connected client asks for signs of life like any client asks for anything.
+#[test]
+fn a_sign_of_life_disturbs_nothing() {
+    let server = server();
+    let url = serve(&server);
+    for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
+        block_on(async {
+            let client = connect(&url, version).await;
+            let filter = SubscriptionFilter::new().tools();
+            let mut subscription = client.subscribe(filter).await.expect("subscribed");
+            let beside = async {
+                client.ping().await.expect("somebody is there");
+            };
+            let (outcome, ()) = zip(client.call_tool("slow", &()), beside).await;
+            assert_eq!(outcome.expect("an answer").text(), "slow");
+            let later = Tool::new(version.as_str(), "Comes later", || async { "late" });
+            server.add_tool(later).expect("a new name");
+            assert!(subscription.next().await.is_some());
+            client.close().await;
+        });
+    }
 }

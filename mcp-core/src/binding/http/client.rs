@@ -262,7 +262,9 @@ impl HttpClient {
             self.post(message);
             return;
         }
-        if message.version.is_some() && message.is("server/discover") {
+        let modern = matches!(self.route, Route::Streamable) && !self.session.is_legacy();
+        // To a modern server it is a request like any other: a connected client sends it as well.
+        if message.version.is_some() && message.is("server/discover") && !modern {
             self.give_up_connecting();
             self.session.forget();
         }

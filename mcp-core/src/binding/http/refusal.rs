@@ -95,10 +95,11 @@ pub fn status(fault: PeerFault, era: Era) -> u16 {
             | PeerFault::NotInitialized
             | PeerFault::AlreadyInitialized(_)
             | PeerFault::IdInUse
-            | PeerFault::UnexpectedResponse
             | PeerFault::Header { .. },
             _,
         ) => 400,
+        // In a session it may have been too late, which is nobody's fault.
+        (PeerFault::UnexpectedResponse, Era::Modern) => 400,
         // HDR-04.
         (PeerFault::MethodNotFound, Era::Modern) => 404,
         // HDR-03, ERR-08.

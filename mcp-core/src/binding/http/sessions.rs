@@ -19,7 +19,7 @@ pub struct SessionLimits {
     /// How many sessions there may be. For one more, the one that was not used for the longest time ends; if all are in
     /// use, the new one is refused. Default: 1,024.
     pub max_sessions: usize,
-    /// A session that nothing came of for so long, and that has no stream open and no request unanswered, ends.
+    /// A session that nothing came of for so long, and that has no stream open, ends, and what runs in it as well.
     /// Default: 30 minutes.
     pub idle: Duration,
 }

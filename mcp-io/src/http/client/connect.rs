@@ -86,14 +86,14 @@ pub(super) struct Connector {
 
 impl Connector {
     /// The proxy that passes on requests to this origin, each by itself.
-    pub(super) fn forwarding(&self, origin: &Origin) -> Option<&Server> {
-        self.proxy(origin).filter(|_| !origin.tls)
+    pub(super) fn forwarding(&self, origin: &Origin) -> Result<Option<&Server>, Error> {
+        Ok(self.proxy(origin)?.filter(|_| !origin.tls))
     }
 
-    fn proxy(&self, origin: &Origin) -> Option<&Server> {
+    fn proxy(&self, origin: &Origin) -> Result<Option<&Server>, Error> {
         #[cfg(unix)]
         if self.socket.is_some() {
-            return None;
+            return Ok(None);
         }
         self.proxies.of(origin)
     }
@@ -137,7 +137,7 @@ impl Connector {
                 })?;
             return Ok(Box::pin(stream));
         }
-        let Some(proxy) = self.proxy(origin) else {
+        let Some(proxy) = self.proxy(origin)? else {
             return Ok(Box::pin(tcp(&origin.host, origin.port).await?));
         };
         let mut stream = tcp(&proxy.host, proxy.port).await?;

@@ -31,11 +31,14 @@ pub(super) struct Server {
     pub(super) credentials: Option<HeaderValue>,
 }
 
+/// A proxy that was named, or why it is none: told to who would need it, and to nobody else.
+type Named = Result<Server, String>;
+
 /// The proxies there are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proxies {
-    http: Option<Server>,
-    https: Option<Server>,
+    http: Option<Named>,
+    https: Option<Named>,
     /// Those that are reached without.
     except: Vec<String>,
     /// Said by the environment, which means others.
@@ -49,17 +52,17 @@ impl Proxy {
             Self::Url(url) => {
                 let server = Server::parse(url)?;
                 Ok(Proxies {
-                    http: Some(server.clone()),
-                    https: Some(server),
+                    http: Some(Ok(server.clone())),
+                    https: Some(Ok(server)),
                     ..Proxies::default()
                 })
             }
-            Self::Environment => from_environment(|name| std::env::var(name).ok()),
+            Self::Environment => Ok(from_environment(|name| std::env::var(name).ok())),
         }
     }
 }
 
-fn from_environment(get: impl Fn(&str) -> Option<String>) -> Result<Proxies, Error> {
+fn from_environment(get: impl Fn(&str) -> Option<String>) -> Proxies {
     let either = |name: &str| {
         get(&name.to_ascii_lowercase())
             .or_else(|| get(name))
@@ -72,10 +75,12 @@ fn from_environment(get: impl Fn(&str) -> Option<String>) -> Result<Proxies, Err
         either("HTTP_PROXY")
     };
     let all = either("ALL_PROXY");
-    let parse = |url: Option<String>| url.as_deref().map(Server::parse).transpose();
-    Ok(Proxies {
-        http: parse(http.or_else(|| all.clone()))?,
-        https: parse(either("HTTPS_PROXY").or(all))?,
+    let parse = |url: Option<String>| -> Option<Named> {
+        Some(Server::parse(&url?).map_err(|error| error.to_string()))
+    };
+    Proxies {
+        http: parse(http.or_else(|| all.clone())),
+        https: parse(either("HTTPS_PROXY").or(all)),
         except: either("NO_PROXY")
             .unwrap_or_default()
             .split([',', ' '])
@@ -83,7 +88,7 @@ fn from_environment(get: impl Fn(&str) -> Option<String>) -> Result<Proxies, Err
             .filter(|entry| !entry.is_empty())
             .collect(),
         not_for_loopback: true,
-    })
+    }
 }
 
 impl Server {
@@ -127,15 +132,22 @@ impl Server {
 
 impl Proxies {
     /// The proxy for an origin.
-    pub(super) fn of(&self, origin: &Origin) -> Option<&Server> {
-        let server = if origin.tls {
+    pub(super) fn of(&self, origin: &Origin) -> Result<Option<&Server>, Error> {
+        let named = if origin.tls {
             self.https.as_ref()
         } else {
             self.http.as_ref()
-        }?;
+        };
+        let Some(named) = named else {
+            return Ok(None);
+        };
         let direct = self.not_for_loopback && is_loopback(&origin.host)
             || self.except.iter().any(|entry| matches(entry, origin));
-        (!direct).then_some(server)
+        if direct {
+            return Ok(None);
+        }
+        let server = named.as_ref();
+        server.map(Some).map_err(|why| Error::Config(why.clone()))
     }
 }
 
@@ -193,7 +205,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn proxies(variables: &[(&str, &str)]) -> Result<Proxies, Error> {
+    fn proxies(variables: &[(&str, &str)]) -> Proxies {
         from_environment(|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -205,7 +217,7 @@ mod tests {
     }
 
     fn via(proxies: &Proxies, url: &str) -> Option<String> {
-        let server = proxies.of(&origin(url))?;
+        let server = proxies.of(&origin(url)).expect("one that can be used")?;
         Some(format!("{}:{}", server.host, server.port))
     }
 
@@ -215,8 +227,7 @@ mod tests {
             ("HTTP_PROXY", "http://one:1"),
             ("https_proxy", "two:2"),
             ("NO_PROXY", "example.com, .inner, 10.0.0.1 , other.org:8080"),
-        ])
-        .expect("proxies");
+        ]);
         assert_eq!(via(&all, "http://x.test/").as_deref(), Some("one:1"));
         assert_eq!(via(&all, "https://x.test/").as_deref(), Some("two:2"));
         for direct in [
@@ -234,13 +245,13 @@ mod tests {
         for through in ["http://notexample.com/", "http://other.org/"] {
             assert!(via(&all, through).is_some(), "{through}");
         }
-        let star = proxies(&[("ALL_PROXY", "http://p:3"), ("no_proxy", "*")]).expect("proxies");
+        let star = proxies(&[("ALL_PROXY", "http://p:3"), ("no_proxy", "*")]);
         assert_eq!(via(&star, "https://x.test/"), None);
-        let rest = proxies(&[("all_proxy", "http://p:3")]).expect("proxies");
+        let rest = proxies(&[("all_proxy", "http://p:3")]);
         assert_eq!(via(&rest, "https://x.test/").as_deref(), Some("p:3"));
         // In a CGI program the variable may be anybody's.
         let cgi = proxies(&[("HTTP_PROXY", "http://evil:1"), ("REQUEST_METHOD", "GET")]);
-        assert_eq!(via(&cgi.expect("none"), "http://x.test/"), None);
+        assert_eq!(via(&cgi, "http://x.test/"), None);
     }
 
     #[test]

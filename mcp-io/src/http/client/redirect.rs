@@ -43,7 +43,8 @@ pub(super) fn target(
 /// A reference, as seen from a URL. Paths that go up are left to the server.
 fn resolve(reference: &str, from: &Uri) -> Option<Uri> {
     let reference = reference.split('#').next()?;
-    if reference.contains("://") {
+    let before_path = reference.split(['/', '?']).next()?;
+    if before_path.ends_with(':') {
         return reference.parse().ok();
     }
     let scheme = from.scheme_str()?;

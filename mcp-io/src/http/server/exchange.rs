@@ -74,7 +74,9 @@ where
 /// Whether the response to this goes out chunked, with the connection used on: then its end is known.
 fn is_parkable(request: &Request<Incoming>) -> bool {
     request.version() == Version::HTTP_11
-        && matches!(*request.method(), Method::GET | Method::POST)
+        && (*request.method() == Method::POST
+            // What nobody reads would be taken for the next request.
+            || *request.method() == Method::GET && request.body().is_end_stream())
         && request
             .headers()
             .get_all(header::CONNECTION)

@@ -16,9 +16,6 @@ use hyper::rt::Write;
 use super::body::Kept;
 use super::io::Io;
 
-/// How much of the body is put together for one write.
-const BATCH: usize = 16 << 10;
-
 /// In the extensions of a response: while it has nothing to say its connection may let go of its buffers. An idle event
 /// stream then takes about 2 KiB instead of 18, besides what the service keeps for it.
 ///
@@ -109,10 +106,11 @@ where
         }
     }
 
-    /// Puts together what the body has to say right now.
+    /// Puts together the next thing the body has to say. It is not asked again before that is written: a body that waits
+    /// for something may stand in the way of others.
     fn gather(&mut self, cx: &mut Context<'_>) -> Result<(), B::Error> {
         while let Some(kept) = &mut self.body
-            && self.out.len() < BATCH
+            && self.out.is_empty()
         {
             match kept.body.as_mut().poll_frame(cx) {
                 Poll::Ready(Some(frame)) => {

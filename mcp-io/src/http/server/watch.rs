@@ -11,6 +11,13 @@ use crate::alarm::Alarm;
 /// How long a client may go on sending after all was said.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
 
+/// So long from now; as good as never, if that is further than times go.
+fn after(time: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or(now + NEVER)
+}
+
 /// Why hyper is done with a connection, for now or for good.
 #[derive(Debug)]
 pub(super) enum End {
@@ -47,7 +54,7 @@ impl<'connection> Watch<'connection> {
         Self {
             settings,
             turn,
-            phase: Phase::Head(Instant::now() + settings.head_timeout),
+            phase: Phase::Head(after(settings.head_timeout)),
             stalled: None,
             alarm: Alarm::default(),
         }
@@ -106,9 +113,9 @@ impl<'connection> Watch<'connection> {
         }
         self.phase = match self.phase {
             Phase::Busy | Phase::Idle(_) if self.turn.is(RECEIVED) => {
-                Phase::Head(Instant::now() + self.settings.head_timeout)
+                Phase::Head(after(self.settings.head_timeout))
             }
-            Phase::Busy => Phase::Idle(Instant::now() + self.settings.idle_timeout),
+            Phase::Busy => Phase::Idle(after(self.settings.idle_timeout)),
             same @ (Phase::Head(_) | Phase::Idle(_) | Phase::Lingering(_)) => same,
         };
     }
@@ -118,7 +125,7 @@ impl<'connection> Watch<'connection> {
         if !self.turn.is(BLOCKED) {
             self.stalled = None;
         } else if written || self.stalled.is_none() {
-            self.stalled = Some(Instant::now() + self.settings.write_timeout);
+            self.stalled = Some(after(self.settings.write_timeout));
         }
         self.stalled
             .is_some_and(|deadline| self.alarm.is_due(deadline, cx))

@@ -24,6 +24,9 @@ use crate::server::handler::Shared;
 /// Notes that the handlers of one request may have waiting for its client to read.
 const NOTES: usize = 16;
 
+/// As good as never, and no time overflows by it.
+const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
 /// So many bytes may wait for the client before its handlers do.
 const HIGH_WATER: usize = 64 * 1024;
 
@@ -44,6 +47,8 @@ pub(super) struct Exchange {
     /// `None` once the answer is given.
     lane: Option<Lane>,
     reply: Reply,
+    /// The request, once it is accepted.
+    call: Option<CallKey>,
     quiet: Quiet,
     /// The server shuts down, and the streams that would go on for ever have been ended.
     told: bool,
@@ -65,6 +70,7 @@ impl Exchange {
             endpoint: endpoint.clone(),
             lane: None,
             reply: Reply::new(accepts),
+            call: None,
             quiet: Quiet::default(),
             told: false,
         };
@@ -82,7 +88,7 @@ impl Exchange {
                 let _ = write_error(reply, None, fault.code(), fault, |_| {});
             }
         }
-        lane.handle(incoming, &mut One(reply));
+        lane.handle(incoming, &mut One(reply, &mut exchange.call));
         exchange.lane = Some(lane);
         exchange.settle();
         exchange
@@ -106,9 +112,9 @@ impl Exchange {
         let Some(lane) = &mut self.lane else { return };
         if !self.told && self.endpoint.is_closing() {
             self.told = true;
-            lane.end(&mut One(&mut self.reply));
+            lane.end(&mut One(&mut self.reply, &mut self.call));
         }
-        let _ = lane.poll(cx, &mut One(&mut self.reply));
+        let _ = lane.poll(cx, &mut One(&mut self.reply, &mut self.call));
         self.settle();
     }
 
@@ -176,14 +182,14 @@ impl Quiet {
     /// Ready: it is time to say something. Then it begins again.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, keep_alive: Duration) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
-        let at = since + keep_alive;
+        let at = since.checked_add(keep_alive).unwrap_or(since + NEVER);
         // Left running when something is said: that is cheaper than to set it anew for each message.
         let timer = self.timer.get_or_insert_with(|| Timer::at(at));
         loop {
             core::task::ready!(Pin::new(&mut *timer).poll_next(cx));
             if Instant::now() >= at {
                 self.since = None;
-                timer.set_after(keep_alive);
+                timer.set_after(keep_alive.min(NEVER));
                 return Poll::Ready(());
             }
             timer.set_at(at);
@@ -192,7 +198,7 @@ impl Quiet {
 }
 
 /// All that is said about one request goes into its reply.
-struct One<'r>(&'r mut Reply);
+struct One<'r>(&'r mut Reply, &'r mut Option<CallKey>);
 
 impl One<'_> {
     fn before_answer(&mut self) -> Option<&mut Reply> {
@@ -215,8 +221,14 @@ impl Outlets for One<'_> {
         self.0
     }
 
-    fn about(&mut self, _: CallKey) -> Option<&mut Reply> {
+    /// What an earlier request has left behind has no way here.
+    fn about(&mut self, key: CallKey) -> Option<&mut Reply> {
+        (*self.1 == Some(key)).then_some(())?;
         self.before_answer()
+    }
+
+    fn began(&mut self, key: CallKey) {
+        *self.1 = Some(key);
     }
 
     fn unrelated(&mut self) -> Option<&mut Reply> {

@@ -29,6 +29,7 @@ use mcp_core::engine::CallKey;
 use mcp_core::engine::server::{Incoming, Message, ServerEngine};
 use mcp_core::json::Sink as _;
 use mcp_core::model::{Era, ProtocolVersion};
+use mcp_core::rpc::{Envelope, write_error};
 
 use super::endpoint::Endpoint;
 use super::exchange::Quiet;
@@ -159,7 +160,11 @@ impl Session {
             ..
         } = &mut *state;
         let connection = connection.as_mut().ok_or(Refusal::NO_SESSION)?;
-        if message.is_request() && !streams.has_room() {
+        let quiet = matches!(
+            message.envelope(),
+            Ok(Envelope::Notification(_) | Envelope::Response(_))
+        );
+        if !quiet && !streams.has_room() {
             return Err(Refusal::BUSY);
         }
         let version = connection.engine().session_version();
@@ -234,13 +239,12 @@ impl Session {
         connection.is_some_and(|it| it.engine().session_version().is_some())
     }
 
-    /// Whether a stream is open, or a call is not answered.
+    /// Whether a stream is open. A call whose client has left and does not come back ends with its session.
     pub(super) fn is_busy(&self) -> bool {
-        let Some(mut state) = self.state.try_lock() else {
-            return true;
-        };
-        let in_flight = state.connection.as_mut().map(|it| it.engine().in_flight());
-        in_flight.is_some_and(|calls| calls > 0) || state.streams.open() > 0
+        // Locked: somebody is at it.
+        self.state
+            .try_lock()
+            .is_none_or(|state| state.streams.open() > 0)
     }
 
     /// Ends the session, its handlers and its streams: its task does, as soon as it can.
@@ -280,7 +284,12 @@ fn take(
     let incoming = connection.engine().take(message, routed.sender());
     if let Incoming::Rejected(fault) = &incoming {
         let status = status(*fault, Era::Legacy);
-        routed.own().set_status(status);
+        let own = routed.own();
+        own.set_status(status);
+        if status >= 400 && own.is_empty() {
+            // HTTP-09. A `Reply` is never full.
+            let _ = write_error(own, None, fault.code(), fault, |_| {});
+        }
     }
     connection.handle(incoming, &mut routed);
     routed.settle(None);

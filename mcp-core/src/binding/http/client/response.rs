@@ -132,7 +132,21 @@ impl HttpClient {
             return;
         }
         let listening = matches!(exchange.purpose, Purpose::Listening);
-        if listening && head.status >= 500 && exchange.attempts < ATTEMPTS {
+        let again = exchange.attempts > 0;
+        let generation = exchange.generation;
+        // LH-26: the stream was there before, so it is the session that is gone.
+        if listening
+            && again
+            && head.status == 404
+            && self.session.id.is_some()
+            && generation == self.session.generation
+        {
+            self.close(key);
+            self.listening.key = None;
+            self.renew(now);
+            return;
+        }
+        if listening && head.status >= 500 {
             self.actions.push_back(Action::Close(key));
             self.wait(now, key);
             self.ready_if_listening(key);
@@ -250,13 +264,9 @@ impl HttpClient {
                 self.exchanges.remove(&key);
             }
             Purpose::Listening => {
-                if exchange.attempts < ATTEMPTS {
-                    self.wait(now, key);
-                    self.ready_if_listening(key);
-                } else {
-                    self.exchanges.remove(&key);
-                    self.not_listening();
-                }
+                // However long it takes: nothing else tells of what the server has to say.
+                self.wait(now, key);
+                self.ready_if_listening(key);
             }
             Purpose::Request { .. } if resuming && exchange.attempts < ATTEMPTS => {
                 self.wait(now, key);
@@ -356,7 +366,7 @@ impl HttpClient {
             return;
         };
         let at = now + pause(exchange.retry, exchange.attempts);
-        exchange.attempts += 1;
+        exchange.attempts = exchange.attempts.saturating_add(1);
         exchange.reading = Reading::Waiting { at };
     }
 

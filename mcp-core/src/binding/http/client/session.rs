@@ -180,7 +180,7 @@ impl HttpClient {
         }
     }
 
-    fn renew(&mut self, now: Instant) {
+    pub(super) fn renew(&mut self, now: Instant) {
         self.session.generation = self.session.generation.wrapping_add(1);
         self.session.id = None;
         self.session.stage = Stage::Renewing;
