@@ -452,6 +452,8 @@ async def main():
         NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     )
     if len(sys.argv) > 1:
+        # Over HTTP nobody but the SDK asks for these.
+        server.create_initialization_options = lambda *_, **__: options
         app = server.streamable_http_app()
         await uvicorn.Server(uvicorn.Config(app, port=int(sys.argv[1]), log_level="error")).serve()
         return
