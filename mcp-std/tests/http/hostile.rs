@@ -1,6 +1,6 @@
 //! Clients that mean no good.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::thread;
 use std::time::Duration;
 
@@ -131,7 +131,12 @@ fn a_request_within_a_stream() {
     assert_eq!(response.status, 200);
     assert_eq!(site.ask(&session.delete()).status, 204);
     while client.chunk().is_some() {}
-    assert!(client.is_ended());
+    let stream = &mut client.stream;
+    stream
+        .set_read_timeout(Some(Duration::from_millis(300)))
+        .expect("not zero");
+    let mut byte = [0];
+    assert!(matches!(stream.read(&mut byte), Ok(0) | Err(_)));
 }
 
 #[test]

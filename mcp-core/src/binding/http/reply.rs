@@ -299,6 +299,11 @@ impl Reply {
         self.take_bytes();
         if let Some(log) = &self.log {
             for (_, text) in log.events.iter().filter(|(number, _)| *number > event) {
+                if self.bytes.len() > self.most {
+                    // It comes again for the rest.
+                    self.hang_up = true;
+                    break;
+                }
                 self.bytes.extend_from_slice(text);
             }
         }
