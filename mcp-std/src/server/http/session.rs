@@ -284,11 +284,12 @@ fn take(
     let incoming = connection.engine().take(message, routed.sender());
     if let Incoming::Rejected(fault) = &incoming {
         let status = status(*fault, Era::Legacy);
-        routed.own().set_status(status);
-        let out = routed.sender();
-        if status >= 400 && out.is_empty() {
+        routed.settle(None);
+        let own = routed.own();
+        own.set_status(status);
+        if status >= 400 && own.is_empty() {
             // HTTP-09. A `Reply` is never full.
-            let _ = write_error(out, None, fault.code(), fault, |_| {});
+            let _ = write_error(own, None, fault.code(), fault, |_| {});
         }
     }
     connection.handle(incoming, &mut routed);
