@@ -157,7 +157,7 @@ impl ServerEngine {
         Ok(())
     }
 
-    /// Leaves out of a filter what is not offered (SUB-04, SUB-14).
+    /// Leaves out of a filter what is not offered (SUB-04, SUB-05, SUB-14).
     fn honour(&self, filter: &mut SubscriptionFilter<'_>) {
         let offers = self.catalog.offers();
         filter.tools_list_changed &= offers.tools_list_changed;
