@@ -1,6 +1,7 @@
 // The contract of ../contract.md on the official TypeScript SDK 2.x: a peer for our client, and the stand-in on which
 // the checks of the official clients are tried out.
 // usage: node server.mjs
+//        node server.mjs PORT    over HTTP
 import {
   McpServer,
   ResourceNotFoundError,
@@ -15,6 +16,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
+import { serveHttp } from './http.mjs';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==';
@@ -267,6 +269,11 @@ function elicitations(server) {
 
 /** What the server announces, and the tools that make it do so. */
 let version = 1;
+/** What has come and not gone again. Over HTTP there is an instance for each request or session, and this is one for all. */
+const present = { tool: false, prompt: false, resource: false };
+/** Over HTTP: tells those who listen. */
+let notify;
+
 function changes(server) {
   const dummy = {
     tool: server.registerTool('test_dummy_tool', { description: 'Comes and goes' }, () => text('here')),
@@ -278,13 +285,15 @@ function changes(server) {
     ),
   };
   for (const [kind, registered] of Object.entries(dummy)) {
-    registered.disable();
+    if (!present[kind]) registered.disable();
     server.registerTool(
       `test_trigger_${kind}_change`,
       { description: `Adds or removes a ${kind}`, inputSchema: z.object({}) },
       () => {
-        registered.enabled ? registered.disable() : registered.enable();
-        return text(registered.enabled ? 'added' : 'removed');
+        present[kind] = !present[kind];
+        present[kind] ? registered.enable() : registered.disable();
+        notify?.[`${kind}sChanged`]();
+        return text(present[kind] ? 'added' : 'removed');
       },
     );
   }
@@ -304,7 +313,8 @@ function changes(server) {
     async (_args, ctx) => {
       version += 1;
       // Where there are subscriptions/listen, the SDK knows who wants it; elsewhere it tells everybody.
-      if (ctx.mcpReq.envelope || subscribed.has(WATCHED)) await server.server.sendResourceUpdated({ uri: WATCHED });
+      if (notify && ctx.mcpReq.envelope) notify.resourceUpdated(WATCHED);
+      else if (ctx.mcpReq.envelope || subscribed.has(WATCHED)) await server.server.sendResourceUpdated({ uri: WATCHED });
       return text(`version ${version}`);
     },
   );
@@ -386,4 +396,6 @@ function prompts(server) {
   });
 }
 
-serveStdio(build);
+const port = process.argv[2];
+if (port) notify = serveHttp(build, Number(port));
+else serveStdio(build);
