@@ -46,7 +46,7 @@ enum Stop {
     /// The request was wrong.
     Wrong(ErrorData),
     /// Only the client can tell.
-    Needs(InputRequiredResult),
+    Needs(Box<InputRequiredResult>),
 }
 
 impl From<ErrorData> for Stop {
@@ -197,10 +197,8 @@ impl<'a> Call<'a> {
                     requests.insert((*key).to_owned(), question.clone());
                 }
                 let requests = typed(Value::Object(requests))?;
-                return Err(Stop::Needs(InputRequiredResult::new(
-                    Some(requests),
-                    state.map(str::to_owned),
-                )));
+                let needed = InputRequiredResult::new(Some(requests), state.map(str::to_owned));
+                return Err(Stop::Needs(Box::new(needed)));
             }
         }
         Ok(answers)
@@ -571,7 +569,7 @@ impl ServerHandler for Peer {
                 let result = json!({"content": [text(why)], "isError": true});
                 Ok(complete::<CallToolResult>(result)?.into())
             }
-            Err(Stop::Needs(input)) => Ok(input.into()),
+            Err(Stop::Needs(input)) => Ok((*input).into()),
             Err(Stop::Wrong(error)) => Err(error),
         }
     }
@@ -736,7 +734,7 @@ impl ServerHandler for Peer {
                             context.unwrap_or_default()
                         ))]
                     }
-                    Err(Stop::Needs(input)) => return Ok(input.into()),
+                    Err(Stop::Needs(input)) => return Ok((*input).into()),
                     Err(Stop::Failed(why)) => return Err(internal(why)),
                     Err(Stop::Wrong(error)) => return Err(error),
                 }
