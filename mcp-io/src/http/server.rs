@@ -1,9 +1,9 @@
 //! Connections from clients: bounds, timeouts, and an end in order.
 //!
-//! [`serve`] accepts connections of a [`Listener`] and drives a [`tower_service::Service`] for what they ask, with
+//! [`serve()`] accepts connections of a [`Listener`] and drives a [`tower_service::Service`] for what they ask, with
 //! HTTP/1.1 by hyper. What a request means is the service's business, `HEAD` and `OPTIONS` included.
 //!
-//! - Each connection is one task, on the thread that polls [`serve`] and as many others as [`Options::threads`] asks for.
+//! - Each connection is one task, on the thread that polls [`serve()`] and as many others as [`Options::threads`] asks for.
 //! - One request of a connection is served at a time. Pipelined ones wait in the socket, as far as they are not in the
 //!   buffer yet, and are answered in their order.
 //! - The body of a response is dropped as soon as its client is gone, also when it has nothing to say: the socket is read
@@ -13,7 +13,7 @@
 //! - A connection that is closed while its client still sends is read on for a moment, so that the client can read why.
 //! - A service that panics ends its connection and no other.
 //!
-//! Poll [`serve`] with `async_io::block_on`, where the thread waits for sockets itself: any other executor works, but then
+//! Poll [`serve()`] with `async_io::block_on`, where the thread waits for sockets itself: any other executor works, but then
 //! each event comes from another thread.
 
 mod accept;

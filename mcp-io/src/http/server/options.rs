@@ -1,10 +1,10 @@
-//! What [`serve`](super::serve) is told.
+//! What [`serve()`](super::serve()) is told.
 
 use std::time::Duration;
 
 /// The bounds of a server.
 ///
-/// The time a request's body may take is an argument of [`collect`](super::collect), which reads it.
+/// The time a request's body may take is an argument of [`collect()`](super::collect()), which reads it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
