@@ -351,6 +351,8 @@ impl Session {
             &mut self.ends,
             &mut self.subscriptions,
         );
+        // Dropped before the connection is, if all of this is dropped: whoever hears that it is closed finds it so.
+        let mut cut_short = CutShort(Some(&self.shared));
         let mut unread = None;
         #[cfg(feature = "http")]
         let mut goodbye = None;
@@ -371,6 +373,8 @@ impl Session {
                 Ok(End::Finished)
             }
         };
+        cut_short.0 = None;
+        drop(cut_short);
         let reason = connection.reason(end);
         let (mut exit, mut stderr) = (None, String::new());
         if let Some(child) = &child {
@@ -436,6 +440,17 @@ impl Session {
                 let streams = Opened::Streams(Box::pin(child.reader), Box::pin(child.writer));
                 Ok((streams, Some(child.handle)))
             }
+        }
+    }
+}
+
+/// Closes the client when it is dropped, unless it was emptied.
+struct CutShort<'s>(Option<&'s Shared>);
+
+impl Drop for CutShort<'_> {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0 {
+            shared.closed(Closed::new(ClosedReason::Us));
         }
     }
 }
