@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::accept::Accept;
+use crate::model::ProtocolVersion;
 
 /// Method, query and headers of one HTTP request. Names are compared without regard to case (HDR-10); the values are
 /// bytes, with the blanks around them removed, as HTTP libraries do.
@@ -106,6 +107,12 @@ impl<'a> Head<'a> {
 
     pub(super) const fn line(&self, known: Known) -> Line<'a> {
         self.lines[known as usize]
+    }
+
+    /// The version that is named, if it is a known one.
+    pub(super) fn version(&self) -> Option<ProtocolVersion> {
+        let named = self.line(Known::ProtocolVersion).value()?;
+        ProtocolVersion::parse(core::str::from_utf8(named).ok()?)
     }
 
     /// The lines of `Mcp-Param-name`.

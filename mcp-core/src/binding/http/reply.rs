@@ -173,7 +173,7 @@ impl Reply {
         match self.accepts {
             Accepts::Events | Accepts::Both => self.begin_events(),
             // It is for the answer only.
-            Accepts::Json => self.drop_unfit(),
+            Accepts::Json => drop(self.take_bytes()),
         }
     }
 
@@ -322,11 +322,6 @@ impl Reply {
             self.bytes.extend_from_slice(&first);
             self.end_event();
         }
-    }
-
-    /// Without events, what is not the answer is left out.
-    fn drop_unfit(&mut self) {
-        self.take_bytes();
     }
 
     fn begin_event(&mut self) {

@@ -3,7 +3,7 @@
 use super::Refusal;
 use super::head::{Head, Known, Line};
 use crate::engine::server::Message;
-use crate::model::{Era, Method, ProtocolVersion};
+use crate::model::{Era, Method};
 
 /// What the message of a POST belongs to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,8 +34,7 @@ impl<'a> Head<'a> {
     /// It names a session in a way that none has (HS-08), or a version that is none (LH-31), or no session (LH-24).
     pub fn route(&self, message: &Message<'_>) -> Result<Route<'a>, Refusal> {
         let version = self.line(Known::ProtocolVersion);
-        let named = version.value().and_then(|it| core::str::from_utf8(it).ok());
-        let named = named.and_then(ProtocolVersion::parse);
+        let named = self.version();
         let method = message.method().map(|it| Method::parse(it));
         let modern = message.params().meta.is_modern()
             || named.is_some_and(|version| version.era() == Era::Modern);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::head::{Head, Known, Line};
 use super::{Accepts, Refusal};
-use crate::model::{Era, ProtocolVersion};
+use crate::model::Era;
 
 /// Which hosts and origins an endpoint is served to, and how.
 ///
@@ -172,14 +172,14 @@ impl HttpRules {
                 }
                 let version = head.line(Known::ProtocolVersion);
                 match head.line(Known::SessionId) {
-                    Line::Absent if is_modern(version) => Err(not_served()),
+                    Line::Absent if is_modern(head) => Err(not_served()),
                     Line::Absent if self.old_transport && version.is_absent() => Ok(Verb::Open),
                     Line::Absent | Line::One(_) | Line::Same(_) | Line::Differ => Ok(Verb::Get),
                 }
             }
             "DELETE" if self.sessions => match head.line(Known::SessionId) {
                 // DET-13: it ends sessions, and there are none.
-                Line::Absent if is_modern(head.line(Known::ProtocolVersion)) => Err(not_served()),
+                Line::Absent if is_modern(head) => Err(not_served()),
                 Line::Absent | Line::One(_) | Line::Same(_) | Line::Differ => Ok(Verb::Delete),
             },
             "OPTIONS" => Ok(Verb::Preflight),
@@ -237,10 +237,9 @@ fn check_content_type(head: &Head<'_>) -> Result<(), Refusal> {
     ))
 }
 
-fn is_modern(version: Line<'_>) -> bool {
-    let version = version.value().and_then(|it| core::str::from_utf8(it).ok());
-    let version = version.and_then(ProtocolVersion::parse);
-    version.is_some_and(|version| version.era() == Era::Modern)
+fn is_modern(head: &Head<'_>) -> bool {
+    head.version()
+        .is_some_and(|version| version.era() == Era::Modern)
 }
 
 /// The host and port that an origin's pages are of; `None` also for `null`.
@@ -264,8 +263,7 @@ impl<'a> Authority<'a> {
             Some(rest) => {
                 let end = rest.find(']')? + 2;
                 let (host, port) = text.split_at(end);
-                let address: core::net::Ipv6Addr = host[1..end - 1].parse().ok()?;
-                let _ = address;
+                host[1..end - 1].parse::<core::net::Ipv6Addr>().ok()?;
                 match port.strip_prefix(':') {
                     Some(port) => (host, Some(port)),
                     None if port.is_empty() => (host, None),
