@@ -3,7 +3,7 @@
 //! [`serve()`] accepts connections of a [`Listener`] and drives a [`tower_service::Service`] for what they ask, with
 //! HTTP/1.1 by hyper. What a request means is the service's business, `HEAD` and `OPTIONS` included.
 //!
-//! - Each connection is one task, on the thread that polls [`serve()`] and as many others as [`Options::threads`] asks for.
+//! - Each connection is one task, on one of [`Options::threads`] threads of the server's own.
 //! - One request of a connection is served at a time. Pipelined ones wait in the socket, as far as they are not in the
 //!   buffer yet, and are answered in their order.
 //! - The body of a response is dropped as soon as its client is gone, also when it has nothing to say: the socket is read
@@ -12,9 +12,6 @@
 //! - `Expect: 100-continue` is answered when the service first asks for the body, and never if it does not.
 //! - A connection that is closed while its client still sends is read on for a moment, so that the client can read why.
 //! - A service that panics ends its connection and no other.
-//!
-//! Poll [`serve()`] with `async_io::block_on`, where the thread waits for sockets itself: any other executor works, but then
-//! each event comes from another thread.
 
 mod accept;
 mod body;
@@ -26,8 +23,10 @@ mod io;
 mod listener;
 mod options;
 mod parked;
+mod reactor;
 mod serve;
 mod shutdown;
+mod sleeper;
 mod slots;
 mod socket;
 mod turn;
@@ -38,5 +37,5 @@ pub use error::Error;
 pub use listener::Listener;
 pub use options::Options;
 pub use parked::Parkable;
-pub use serve::{serve, serve_local};
+pub use serve::serve;
 pub use shutdown::ShuttingDown;

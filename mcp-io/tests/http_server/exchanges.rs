@@ -83,15 +83,6 @@ fn several_threads_serve() {
 }
 
 #[test]
-fn a_service_may_stay_on_its_thread() {
-    let server = Server::local();
-    let mut client = server.connect();
-    client.get("/hello");
-    assert_eq!(client.answer().body, b"hello");
-    server.stop();
-}
-
-#[test]
 fn a_port_is_free_again_at_once() {
     let server = Server::start(|_| {});
     let address = server.address.expect("listens at TCP");

@@ -15,7 +15,7 @@ use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use mcp_io::http::server::{
-    Error, Listener, Options, Parkable, ShuttingDown, collect, serve, serve_local,
+    Error, Listener, Options, Parkable, ShuttingDown, collect, serve,
 };
 
 use crate::client::Client;
@@ -247,19 +247,6 @@ impl Server {
             async_io::block_on(serve(listener, service, options, async move {
                 token.begun().await;
             }))
-        })
-    }
-
-    /// By [`serve_local`].
-    pub(crate) fn local() -> Self {
-        let listener = Listener::bind("127.0.0.1:0").expect("loopback can be listened at");
-        Self::run(listener, |listener, service, token| {
-            async_io::block_on(serve_local(
-                listener,
-                service,
-                Options::default(),
-                async move { token.begun().await },
-            ))
         })
     }
 

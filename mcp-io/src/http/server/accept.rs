@@ -1,6 +1,5 @@
 //! Accepts connections.
 
-use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
@@ -8,9 +7,9 @@ use async_io::Timer;
 use futures_lite::future;
 use tracing::debug;
 
+use super::listener::Acceptor;
 use super::slots::{Slot, Slots};
 use super::socket::Socket;
-use super::{Listener, Options};
 
 /// How many connections are told at a time that there are too many.
 const REFUSED: usize = 64;
@@ -32,41 +31,22 @@ pub(super) enum Verdict {
     Refuse,
 }
 
-/// Starts a task for each connection until `shutdown` resolves, then waits until they have ended or their time is up.
-/// `stop` is called in between.
+/// Starts a task for each connection, for ever.
 pub(super) async fn accept(
-    listener: Listener,
-    options: &Options,
-    shutdown: impl Future<Output = ()>,
-    stop: impl FnOnce(),
-    start: impl Fn(Socket, Slot, Verdict),
-) {
-    let slots = Slots::new();
-    future::or(shutdown, forever(&listener, &slots, options, start)).await;
-    drop(listener);
-    debug!(connections = slots.taken(), "shutting down");
-    stop();
-    future::or(slots.at_most(0), async {
-        Timer::after(options.grace).await;
-    })
-    .await;
-}
-
-async fn forever(
-    listener: &Listener,
+    acceptor: Acceptor,
     slots: &Slots,
-    options: &Options,
-    start: impl Fn(Socket, Slot, Verdict),
+    max_connections: usize,
+    mut start: impl FnMut(Socket, Slot, Verdict),
 ) {
     let mut pause = PAUSE;
     loop {
         for _ in 0..BURST {
-            let most = options.max_connections.saturating_add(REFUSED - 1);
+            let most = max_connections.saturating_add(REFUSED - 1);
             slots.at_most(most).await;
-            match listener.accept().await {
+            match acceptor.accept().await {
                 Ok(socket) => {
                     pause = PAUSE;
-                    let verdict = if slots.taken() < options.max_connections {
+                    let verdict = if slots.taken() < max_connections {
                         Verdict::Serve
                     } else {
                         Verdict::Refuse

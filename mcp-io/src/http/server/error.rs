@@ -8,6 +8,8 @@ use std::{fmt, io};
 pub enum Error {
     /// The address could not be listened at.
     Listen(io::Error),
+    /// The system gives no means to wait for sockets: too many are in use, most likely.
+    Poll(io::Error),
     /// A thread could not be started.
     Thread(io::Error),
 }
@@ -16,6 +18,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listen(error) => write!(f, "cannot listen: {error}"),
+            Self::Poll(error) => write!(f, "cannot wait for sockets: {error}"),
             Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
         }
     }
@@ -24,7 +27,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Listen(error) | Self::Thread(error) => Some(error),
+            Self::Listen(error) | Self::Poll(error) | Self::Thread(error) => Some(error),
         }
     }
 }

@@ -72,13 +72,14 @@ impl Io {
     ) -> Poll<io::Result<usize>> {
         loop {
             if self.empty {
-                ready!(self.socket.poll_readable(cx))?;
+                ready!(self.socket.poll_readable(cx));
                 self.empty = false;
             }
             match self.socket.read(most, &mut sink) {
                 Ok(read) => {
                     self.ended = read == 0;
-                    self.empty = read < most.min(CHUNK) && !self.ended;
+                    // On Windows the socket tells of more only once it has said that there is no more.
+                    self.empty = cfg!(unix) && read < most.min(CHUNK) && !self.ended;
                     return Poll::Ready(Ok(read));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.empty = true,
@@ -104,7 +105,7 @@ impl Io {
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.turn.set(BLOCKED);
-                    ready!(self.socket.poll_writable(cx))?;
+                    ready!(self.socket.poll_writable(cx));
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {

@@ -8,10 +8,10 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixListener;
 #[cfg(unix)]
 use std::path::Path;
-
-use async_io::Async;
+use std::sync::Arc;
 
 use super::Error;
+use super::reactor::{Reactor, Registered};
 use super::socket::Socket;
 
 /// How many connections may wait to be accepted. The system has its own limit, often a lower one.
@@ -23,12 +23,12 @@ pub struct Listener(Kind);
 
 enum Kind {
     Tcp {
-        socket: Async<TcpListener>,
+        socket: TcpListener,
         address: SocketAddr,
     },
     #[cfg(unix)]
     Unix {
-        socket: Async<UnixListener>,
+        socket: UnixListener,
         /// Dropped after the socket.
         _file: Option<file::SocketFile>,
     },
@@ -58,8 +58,11 @@ impl Listener {
         let address = listener.local_addr().map_err(Error::Listen)?;
         #[cfg(unix)]
         deepen(&listener)?;
-        let socket = Async::new(listener).map_err(Error::Listen)?;
-        Ok(Self(Kind::Tcp { socket, address }))
+        listener.set_nonblocking(true).map_err(Error::Listen)?;
+        Ok(Self(Kind::Tcp {
+            socket: listener,
+            address,
+        }))
     }
 
     /// Listens at a Unix domain socket. The file is removed when the listener is dropped, unless somebody has replaced
@@ -88,9 +91,9 @@ impl Listener {
     #[cfg(unix)]
     fn unix(listener: UnixListener, file: Option<file::SocketFile>) -> Result<Self, Error> {
         deepen(&listener)?;
-        let socket = Async::new(listener).map_err(Error::Listen)?;
+        listener.set_nonblocking(true).map_err(Error::Listen)?;
         Ok(Self(Kind::Unix {
-            socket,
+            socket: listener,
             _file: file,
         }))
     }
@@ -105,31 +108,58 @@ impl Listener {
         }
     }
 
-    pub(super) async fn accept(&self) -> io::Result<Socket> {
-        match &self.0 {
+    /// Begins to hear of connections.
+    pub(super) fn register(self, reactor: &Arc<Reactor>) -> io::Result<Acceptor> {
+        Ok(match self.0 {
             Kind::Tcp { socket, .. } => {
-                let (stream, _from) = accept(socket, TcpListener::accept).await?;
-                // Each write is a whole message, that must not wait for the one before to be acknowledged.
-                // A failure costs time only.
-                let _ = stream.set_nodelay(true);
-                Async::new(stream).map(Socket::Tcp)
+                Acceptor::Tcp(reactor.register(mio::net::TcpListener::from_std(socket))?)
             }
             #[cfg(unix)]
-            Kind::Unix { socket, .. } => {
-                let (stream, _from) = accept(socket, UnixListener::accept).await?;
-                Async::new(stream).map(Socket::Unix)
+            Kind::Unix { socket, _file } => Acceptor::Unix {
+                socket: reactor.register(mio::net::UnixListener::from_std(socket))?,
+                _file,
+            },
+        })
+    }
+}
+
+/// A socket that connections are accepted from.
+pub(super) enum Acceptor {
+    Tcp(Registered<mio::net::TcpListener>),
+    #[cfg(unix)]
+    Unix {
+        socket: Registered<mio::net::UnixListener>,
+        /// Dropped after the socket.
+        _file: Option<file::SocketFile>,
+    },
+}
+
+impl Acceptor {
+    pub(super) async fn accept(&self) -> io::Result<Socket> {
+        match self {
+            Self::Tcp(socket) => {
+                let (stream, _from) = accept(socket, |it| it.accept()).await?;
+                Socket::tcp(stream, socket.reactor())
+            }
+            #[cfg(unix)]
+            Self::Unix { socket, .. } => {
+                let (stream, _from) = accept(socket, |it| it.accept()).await?;
+                Socket::unix(stream, socket.reactor())
             }
         }
     }
 }
 
-/// What `async-io` has for this tries anew each time it is polled, and the future that runs an executor is polled for
-/// whatever happens: that would be a system call per request.
-async fn accept<L, A>(listener: &Async<L>, accept: impl Fn(&L) -> io::Result<A>) -> io::Result<A> {
+/// Tries anew only when something has happened: the future that runs an executor is polled whatever happens, and that
+/// would be a system call per request.
+async fn accept<L: mio::event::Source, A>(
+    listener: &Registered<L>,
+    accept: impl Fn(&L) -> io::Result<A>,
+) -> io::Result<A> {
     loop {
-        match accept(listener.get_ref()) {
+        match accept(listener.get()) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                poll_fn(|cx| listener.poll_readable(cx)).await?;
+                poll_fn(|cx| listener.poll_readable(cx)).await;
             }
             accepted => return accepted,
         }
@@ -149,7 +179,7 @@ impl fmt::Debug for Listener {
             #[cfg(unix)]
             Kind::Unix { socket, .. } => f
                 .debug_tuple("Listener")
-                .field(&socket.get_ref().local_addr())
+                .field(&socket.local_addr())
                 .finish(),
         }
     }
@@ -164,7 +194,7 @@ mod file {
     use std::path::{Path, PathBuf};
 
     /// The file of a listener, removed with it.
-    pub(super) struct SocketFile {
+    pub(in crate::http::server) struct SocketFile {
         path: PathBuf,
         /// Device and number, to tell it from one that has replaced it.
         identity: (u64, u64),

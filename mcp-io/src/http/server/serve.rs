@@ -5,17 +5,23 @@ use std::error::Error as StdError;
 use std::future::Future;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use async_channel::Receiver;
-use async_executor::{Executor, LocalExecutor};
+use async_channel::{Receiver, Sender};
+use async_executor::Executor;
+use async_io::Timer;
 use bytes::Bytes;
+use futures_lite::future;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use tower_service::Service;
+use tracing::debug;
 
 use super::accept::{Verdict, accept};
 use super::connection::{self, Settings};
+use super::reactor::Reactor;
+use super::slots::Slots;
 use super::{Error, Listener, Options, ShuttingDown};
 
 /// Serves connections of `listener` until `shutdown` resolves.
@@ -24,11 +30,12 @@ use super::{Error, Listener, Options, ShuttingDown};
 /// each connection with its response. What has not ended by then is dropped. A service with streams that never end by
 /// themselves should end them when the shutdown begins: see [`ShuttingDown`].
 ///
-/// Dropping the future drops all connections at once.
+/// The work is done on [`Options::threads`] threads of the server's own; the future can be polled by any executor. Dropping
+/// it drops all connections as soon as those threads have nothing else to do.
 ///
 /// # Errors
 ///
-/// [`Error::Thread`]: one of [`Options::threads`] could not be started; nothing was served.
+/// [`Error::Poll`], [`Error::Thread`]: nothing was served.
 pub async fn serve<S, B>(
     listener: Listener,
     service: S,
@@ -42,94 +49,115 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
-    let executor = Arc::new(Executor::new());
-    // Dropped with this future, which ends the threads.
-    let ending = Ending(ShuttingDown::new());
+    let reactor = Arc::new(Reactor::new().map_err(Error::Poll)?);
+    let acceptor = listener.register(&reactor).map_err(Error::Poll)?;
+    let slots = Arc::new(Slots::new());
+    let closing = ShuttingDown::new();
+    let stopping = ShuttingDown::new();
+    // Its end is dropped by the future that accepts, when that has ended.
+    let (accepts, accepted) = async_channel::bounded::<Infallible>(1);
+    let mut threads = Threads::new(reactor);
+    let accepting = {
+        let executor = threads.executor.clone();
+        let settings = Arc::new(Settings::new(&options, stopping.receiver()));
+        let max_connections = options.max_connections;
+        let (slots, closing) = (slots.clone(), closing.clone());
+        let start = move |socket, slot, verdict| {
+            let task = match verdict {
+                Verdict::Serve => executor.spawn(connection::serve(
+                    socket,
+                    service.clone(),
+                    Arc::clone(&settings),
+                    slot,
+                )),
+                Verdict::Refuse => executor.spawn(connection::refuse(socket, slot)),
+            };
+            task.detach();
+        };
+        async move {
+            let accepting = accept(acceptor, &slots, max_connections, start);
+            future::or(closing.begun(), accepting).await;
+            drop(accepts);
+        }
+    };
+    threads.start(accepting)?;
     for _ in 1..options.threads {
-        run_thread(Arc::clone(&executor), ending.0.receiver())?;
+        threads.start(future::ready(()))?;
     }
-    let stop = ShuttingDown::new();
-    let settings = Arc::new(Settings::new(&options, stop.receiver()));
-    let accepting = accept(
-        listener,
-        &options,
-        shutdown,
-        || stop.begin(),
-        |socket, slot, verdict| {
-            let task = match verdict {
-                Verdict::Serve => executor.spawn(connection::serve(
-                    socket,
-                    service.clone(),
-                    Arc::clone(&settings),
-                    slot,
-                )),
-                Verdict::Refuse => executor.spawn(connection::refuse(socket, slot)),
-            };
-            task.detach();
-        },
-    );
-    executor.run(accepting).await;
+
+    shutdown.await;
+    debug!(connections = slots.taken(), "shutting down");
+    closing.begin();
+    stopping.begin();
+    let ended = async {
+        let Err(_closed) = accepted.recv().await;
+        slots.at_most(0).await;
+    };
+    within(options.grace, ended).await;
+    threads.end().await;
     Ok(())
 }
 
-/// [`serve`] on the caller's thread only, for services that cannot be sent to another one.
-///
-/// # Errors
-///
-/// None so far.
-pub async fn serve_local<S, B>(
-    listener: Listener,
-    service: S,
-    options: Options,
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), Error>
-where
-    S: Clone + Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
-    S::Future: 'static,
-    B: Body<Data = Bytes> + 'static,
-    B::Error: Into<Box<dyn StdError + Send + Sync>>,
-{
-    let executor = LocalExecutor::new();
-    let stop = ShuttingDown::new();
-    let settings = Arc::new(Settings::new(&options, stop.receiver()));
-    let accepting = accept(
-        listener,
-        &options,
-        shutdown,
-        || stop.begin(),
-        |socket, slot, verdict| {
-            let task = match verdict {
-                Verdict::Serve => executor.spawn(connection::serve(
-                    socket,
-                    service.clone(),
-                    Arc::clone(&settings),
-                    slot,
-                )),
-                Verdict::Refuse => executor.spawn(connection::refuse(socket, slot)),
-            };
-            task.detach();
-        },
-    );
-    executor.run(accepting).await;
-    Ok(())
+/// The threads of a server. They end when this is dropped.
+struct Threads {
+    reactor: Arc<Reactor>,
+    executor: Arc<Executor<'static>>,
+    ending: ShuttingDown,
+    /// Each thread has one until it has ended.
+    alive: Option<Sender<Infallible>>,
+    gone: Receiver<Infallible>,
 }
 
-struct Ending(ShuttingDown);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        self.0.begin();
+impl Threads {
+    fn new(reactor: Arc<Reactor>) -> Self {
+        let (alive, gone) = async_channel::bounded(1);
+        Self {
+            reactor,
+            executor: Arc::new(Executor::new()),
+            ending: ShuttingDown::new(),
+            alive: Some(alive),
+            gone,
+        }
     }
-}
 
-fn run_thread(executor: Arc<Executor<'static>>, ended: Receiver<Infallible>) -> Result<(), Error> {
-    thread::Builder::new()
-        .name("mcp-http".into())
-        .spawn(move || {
-            async_io::block_on(executor.run(async {
-                let Err(_closed) = ended.recv().await;
-            }));
+    /// Starts one that polls this future, and all of the executor's.
+    fn start(&mut self, future: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+        let (reactor, executor) = (self.reactor.clone(), self.executor.clone());
+        let (ending, alive) = (self.ending.clone(), self.alive.clone());
+        let run = move || {
+            let future = async {
+                future.await;
+                future::pending().await
+            };
+            reactor.block_on(executor.run(future::or(ending.begun(), future)));
+            drop(executor);
+            drop(alive);
+        };
+        let thread = thread::Builder::new().name("mcp-http".into());
+        thread.spawn(run).map(drop).map_err(Error::Thread)
+    }
+
+    /// Waits for their end, which drops all connections; not for long, if a handler blocks one.
+    async fn end(mut self) {
+        self.alive = None;
+        self.ending.begin();
+        let gone = self.gone.clone();
+        within(Duration::from_secs(1), async {
+            let Err(_closed) = gone.recv().await;
         })
-        .map(drop)
-        .map_err(Error::Thread)
+        .await;
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.ending.begin();
+    }
+}
+
+async fn within(time: Duration, future: impl Future<Output = ()>) {
+    future::or(future, async {
+        Timer::after(time).await;
+    })
+    .await;
 }

@@ -1,24 +1,39 @@
 //! An accepted socket, of either kind.
 
 use std::io::{self, IoSlice};
-use std::net::{Shutdown, TcpStream};
-#[cfg(unix)]
-use std::os::unix::net::UnixStream;
+use std::net::Shutdown;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use async_io::Async;
+use mio::net::TcpStream;
+#[cfg(unix)]
+use mio::net::UnixStream;
+
+use super::reactor::{Reactor, Registered};
 
 /// How many bytes one read takes at most.
 pub(super) const CHUNK: usize = 16 << 10;
 
 #[derive(Debug)]
 pub(super) enum Socket {
-    Tcp(Async<TcpStream>),
+    Tcp(Registered<TcpStream>),
     #[cfg(unix)]
-    Unix(Async<UnixStream>),
+    Unix(Registered<UnixStream>),
 }
 
 impl Socket {
+    pub(super) fn tcp(stream: TcpStream, reactor: &Arc<Reactor>) -> io::Result<Self> {
+        // Each write is a whole message, that must not wait for the one before to be acknowledged.
+        // A failure costs time only.
+        let _ = stream.set_nodelay(true);
+        reactor.register(stream).map(Self::Tcp)
+    }
+
+    #[cfg(unix)]
+    pub(super) fn unix(stream: UnixStream, reactor: &Arc<Reactor>) -> io::Result<Self> {
+        reactor.register(stream).map(Self::Unix)
+    }
+
     /// Reads at most `most` bytes, which `sink` is shown.
     #[cfg(unix)]
     pub(super) fn read(&self, most: usize, sink: impl FnOnce(&[u8])) -> io::Result<usize> {
@@ -27,8 +42,8 @@ impl Socket {
         let mut scratch = [MaybeUninit::<u8>::uninit(); CHUNK];
         let scratch = &mut scratch[..most.min(CHUNK)];
         let (read, _rest) = match self {
-            Self::Tcp(stream) => rustix::io::read(stream.get_ref(), scratch),
-            Self::Unix(stream) => rustix::io::read(stream.get_ref(), scratch),
+            Self::Tcp(stream) => rustix::io::read(stream.get(), scratch),
+            Self::Unix(stream) => rustix::io::read(stream.get(), scratch),
         }?;
         sink(read);
         Ok(read.len())
@@ -42,7 +57,7 @@ impl Socket {
         let mut scratch = [0; CHUNK];
         let scratch = &mut scratch[..most.min(CHUNK)];
         let Self::Tcp(stream) = self;
-        let read = stream.get_ref().read(scratch)?;
+        let read = stream.get().read(scratch)?;
         sink(&scratch[..read]);
         Ok(read)
     }
@@ -51,21 +66,21 @@ impl Socket {
         use std::io::Write;
 
         match self {
-            Self::Tcp(stream) => stream.get_ref().write_vectored(bytes),
+            Self::Tcp(stream) => stream.get().write_vectored(bytes),
             #[cfg(unix)]
-            Self::Unix(stream) => stream.get_ref().write_vectored(bytes),
+            Self::Unix(stream) => stream.get().write_vectored(bytes),
         }
     }
 
     pub(super) fn shutdown(&self) -> io::Result<()> {
         match self {
-            Self::Tcp(stream) => stream.get_ref().shutdown(Shutdown::Write),
+            Self::Tcp(stream) => stream.get().shutdown(Shutdown::Write),
             #[cfg(unix)]
-            Self::Unix(stream) => stream.get_ref().shutdown(Shutdown::Write),
+            Self::Unix(stream) => stream.get().shutdown(Shutdown::Write),
         }
     }
 
-    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
         match self {
             Self::Tcp(stream) => stream.poll_readable(cx),
             #[cfg(unix)]
@@ -73,7 +88,7 @@ impl Socket {
         }
     }
 
-    pub(super) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<()> {
         match self {
             Self::Tcp(stream) => stream.poll_writable(cx),
             #[cfg(unix)]
