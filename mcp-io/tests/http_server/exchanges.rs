@@ -82,6 +82,32 @@ fn several_threads_serve() {
     server.stop();
 }
 
+/// The thread that happens to wait for the sockets is one of those that are blocked, sooner or later.
+#[test]
+fn who_blocks_a_thread_holds_up_nobody_while_there_is_another() {
+    const THREADS: usize = 4;
+
+    let server = Server::start(|options| options.threads = THREADS);
+    let mut blocked = Vec::new();
+    for _ in 1..THREADS {
+        let mut client = server.connect();
+        client.get("/block");
+        assert_eq!(server.event(), Event::Called("/block".into()));
+        blocked.push(client);
+        let mut client = server.connect();
+        for _ in 0..100 {
+            client.get("/hello");
+            assert_eq!(client.answer().body, b"hello");
+            assert_eq!(server.event(), Event::Called("/hello".into()));
+        }
+    }
+    server.token.begin();
+    for mut client in blocked {
+        assert_eq!(client.answer().body, b"blocked");
+    }
+    server.join();
+}
+
 #[test]
 fn a_port_is_free_again_at_once() {
     let server = Server::start(|_| {});

@@ -14,9 +14,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use mcp_io::http::server::{
-    Error, Listener, Options, Parkable, ShuttingDown, collect, serve,
-};
+use mcp_io::http::server::{Error, Listener, Options, Parkable, ShuttingDown, collect, serve};
 
 use crate::client::Client;
 
@@ -61,6 +59,12 @@ impl Service {
             "/slow" => {
                 Timer::after(Duration::from_millis(300)).await;
                 Answer::from("slow")
+            }
+            "/block" => {
+                while !self.token.has_begun() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Answer::from("blocked")
             }
             "/stream" => Answer::Stream(Stream::new(self.events, None)),
             "/polite" => {

@@ -228,7 +228,7 @@ impl Readiness {
         }
     }
 
-    fn poll(&self, direction: usize, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(&self, direction: usize, cx: &Context<'_>) -> Poll<()> {
         let direction = &mut lock(&self.0)[direction];
         if core::mem::take(&mut direction.ready) || direction.closed {
             return Poll::Ready(());
@@ -261,12 +261,12 @@ impl<S: event::Source> Registered<S> {
 
     /// Ready once for whatever has happened since the last time it was: to be followed by reads until one would block, or
     /// one that did not fill its buffer.
-    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_readable(&self, cx: &Context<'_>) -> Poll<()> {
         self.readiness.poll(READ, cx)
     }
 
     /// To be polled after a write that would have blocked. The next one may do so as well.
-    pub(super) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_writable(&self, cx: &Context<'_>) -> Poll<()> {
         self.readiness.poll(WRITE, cx)
     }
 }

@@ -56,13 +56,17 @@ where
     let stopping = ShuttingDown::new();
     // Its end is dropped by the future that accepts, when that has ended.
     let (accepts, accepted) = async_channel::bounded::<Infallible>(1);
-    let mut threads = Threads::new(reactor);
+    let threads = Threads::new(reactor);
     let accepting = {
-        let executor = threads.executor.clone();
+        // One of its tasks is not to keep it.
+        let executor = Arc::downgrade(&threads.executor);
         let settings = Arc::new(Settings::new(&options, stopping.receiver()));
         let max_connections = options.max_connections;
         let (slots, closing) = (slots.clone(), closing.clone());
         let start = move |socket, slot, verdict| {
+            let Some(executor) = executor.upgrade() else {
+                return;
+            };
             let task = match verdict {
                 Verdict::Serve => executor.spawn(connection::serve(
                     socket,
@@ -80,9 +84,10 @@ where
             drop(accepts);
         }
     };
-    threads.start(accepting)?;
-    for _ in 1..options.threads {
-        threads.start(future::ready(()))?;
+    // On whatever thread is not blocked.
+    threads.executor.spawn(accepting).detach();
+    for _ in 0..options.threads.max(1) {
+        threads.start()?;
     }
 
     shutdown.await;
@@ -120,16 +125,11 @@ impl Threads {
         }
     }
 
-    /// Starts one that polls this future, and all of the executor's.
-    fn start(&mut self, future: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+    fn start(&self) -> Result<(), Error> {
         let (reactor, executor) = (self.reactor.clone(), self.executor.clone());
         let (ending, alive) = (self.ending.clone(), self.alive.clone());
         let run = move || {
-            let future = async {
-                future.await;
-                future::pending().await
-            };
-            reactor.block_on(executor.run(future::or(ending.begun(), future)));
+            reactor.block_on(executor.run(ending.begun()));
             drop(executor);
             drop(alive);
         };

@@ -80,7 +80,7 @@ impl Socket {
         }
     }
 
-    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_readable(&self, cx: &Context<'_>) -> Poll<()> {
         match self {
             Self::Tcp(stream) => stream.poll_readable(cx),
             #[cfg(unix)]
@@ -88,7 +88,7 @@ impl Socket {
         }
     }
 
-    pub(super) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_writable(&self, cx: &Context<'_>) -> Poll<()> {
         match self {
             Self::Tcp(stream) => stream.poll_writable(cx),
             #[cfg(unix)]
