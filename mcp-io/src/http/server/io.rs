@@ -66,7 +66,7 @@ impl Io {
     /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.
     fn poll_bytes(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &Context<'_>,
         most: usize,
         mut sink: impl FnMut(&[u8]),
     ) -> Poll<io::Result<usize>> {
@@ -94,7 +94,7 @@ impl Io {
 
     fn poll_write_all_of(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &Context<'_>,
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         loop {
