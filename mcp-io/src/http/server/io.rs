@@ -50,7 +50,7 @@ impl Io {
 
     /// Ready when the client has left. What it sends is kept for later, and nothing more is read then: until that is taken
     /// it is not noticed that the client leaves.
-    pub(super) fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_left(&mut self, cx: &Context<'_>) -> Poll<()> {
         while self.ahead.is_empty() {
             let mut ahead = Bytes::new();
             let read =
