@@ -87,8 +87,6 @@ impl Mailbox {
     #[cfg(feature = "http")]
     pub(crate) fn set_asleep(&self, asleep: bool) {
         self.asleep.store(asleep, Ordering::Release);
-        // What was put there meanwhile is for nobody.
-        drop(self.take());
     }
 }
 

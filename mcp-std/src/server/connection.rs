@@ -117,13 +117,24 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
     pub(crate) fn sleep(&mut self) {
         self.principal = None;
         self.mailbox.set_asleep(true);
+        self.throw_away_letters();
     }
 
     /// Somebody is served again.
     #[cfg(feature = "http")]
     pub(crate) fn wake_up(&mut self) {
         self.mailbox.set_asleep(false);
+        self.throw_away_letters();
         self.refresh();
+    }
+
+    /// They are for nobody.
+    #[cfg(feature = "http")]
+    fn throw_away_letters(&self) {
+        // The number goes up after each letter: where it has not, there is none.
+        if self.hub.changes() != self.seen {
+            drop(self.mailbox.take());
+        }
     }
 
     /// Looks whether anything has changed since the last turn. Where nothing has, it costs one load.

@@ -4,8 +4,11 @@
 const JSON: (&str, &str) = ("application", "json");
 const EVENTS: (&str, &str) = ("text", "event-stream");
 
+/// What the specification has clients send, as most of them write it.
+const USUAL: &[u8] = b"application/json, text/event-stream";
+
 /// What was said of the two, by the most specific range that fits each.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Accept {
     said: bool,
     json: Said,
@@ -13,7 +16,7 @@ pub(super) struct Accept {
 }
 
 /// Whether something is taken, and how specific the range was that said so.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Said {
     taken: bool,
     specific: u8,
@@ -32,6 +35,13 @@ pub enum Accepts {
 }
 
 impl Accept {
+    /// What [`USUAL`] says.
+    const BOTH: Self = Self {
+        said: true,
+        json: Said::NAMED,
+        events: Said::NAMED,
+    };
+
     pub(super) const fn new() -> Self {
         let said = Said {
             taken: false,
@@ -46,6 +56,14 @@ impl Accept {
 
     /// Reads one line of the header: a list of ranges. What is no range is passed over.
     pub(super) fn line(&mut self, value: &[u8]) {
+        if value == USUAL && !self.said {
+            *self = Self::BOTH;
+        } else {
+            self.read(value);
+        }
+    }
+
+    fn read(&mut self, value: &[u8]) {
         self.said = true;
         let Ok(value) = core::str::from_utf8(value) else {
             return;
@@ -75,6 +93,11 @@ impl Accept {
 }
 
 impl Said {
+    const NAMED: Self = Self {
+        taken: true,
+        specific: 3,
+    };
+
     fn hear(&mut self, own: (&str, &str), (kind, subtype): (&str, &str), taken: bool) {
         let same = |own: &str, other: &str| own.eq_ignore_ascii_case(other);
         let specific = if same(own.0, kind) && same(own.1, subtype) {
@@ -118,6 +141,13 @@ mod tests {
     }
 
     #[test]
+    fn the_usual_line_says_what_it_is_known_to_say() {
+        let mut accept = Accept::new();
+        accept.read(USUAL);
+        assert_eq!(accept, Accept::BOTH);
+    }
+
+    #[test]
     fn the_most_specific_range_decides_and_q_zero_refuses() {
         for (lines, expected) in [
             (&[][..], Some(Accepts::Both)),
@@ -127,6 +157,13 @@ mod tests {
             ),
             (
                 &["text/event-stream", "Application/JSON"],
+                Some(Accepts::Both),
+            ),
+            (
+                &[
+                    "application/json;q=0",
+                    "application/json, text/event-stream",
+                ],
                 Some(Accepts::Both),
             ),
             (&["application/json"], Some(Accepts::Json)),

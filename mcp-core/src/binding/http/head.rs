@@ -55,18 +55,25 @@ pub(super) enum Known {
 
 impl Known {
     const COUNT: usize = 10;
-    const NAMES: [(&'static str, Self); Self::COUNT] = [
-        ("host", Self::Host),
-        ("origin", Self::Origin),
-        ("content-type", Self::ContentType),
-        ("mcp-protocol-version", Self::ProtocolVersion),
-        ("mcp-method", Self::Method),
-        ("mcp-name", Self::Name),
-        ("mcp-session-id", Self::SessionId),
-        ("last-event-id", Self::LastEventId),
-        ("access-control-request-method", Self::RequestMethod),
-        ("access-control-request-headers", Self::RequestHeaders),
-    ];
+
+    fn of(name: &str) -> Option<Self> {
+        // No two are of the same length.
+        let (known, it) = match name.len() {
+            4 => ("host", Self::Host),
+            6 => ("origin", Self::Origin),
+            8 => ("mcp-name", Self::Name),
+            10 => ("mcp-method", Self::Method),
+            12 => ("content-type", Self::ContentType),
+            13 => ("last-event-id", Self::LastEventId),
+            14 => ("mcp-session-id", Self::SessionId),
+            20 => ("mcp-protocol-version", Self::ProtocolVersion),
+            29 => ("access-control-request-method", Self::RequestMethod),
+            30 => ("access-control-request-headers", Self::RequestHeaders),
+            _ => return None,
+        };
+        // HTTP libraries give names in lower case.
+        (known == name || known.eq_ignore_ascii_case(name)).then_some(it)
+    }
 }
 
 const PARAM: &str = "mcp-param-";
@@ -86,17 +93,14 @@ impl<'a> Head<'a> {
 
     /// Adds a header line. Those that MCP does not look at are passed over.
     pub fn push(&mut self, name: &'a str, value: &'a [u8]) {
-        let known = Known::NAMES
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
-        if let Some((_, known)) = known {
-            let line = &mut self.lines[*known as usize];
+        if let Some(known) = Known::of(name) {
+            let line = &mut self.lines[known as usize];
             *line = match *line {
                 Line::Absent => Line::One(value),
                 Line::One(before) | Line::Same(before) if before == value => Line::Same(value),
                 Line::One(_) | Line::Same(_) | Line::Differ => Line::Differ,
             };
-        } else if name.eq_ignore_ascii_case("accept") {
+        } else if name == "accept" || name.eq_ignore_ascii_case("accept") {
             self.accept.line(value);
         } else if let Some((prefix, rest)) = name.split_at_checked(PARAM.len())
             && prefix.eq_ignore_ascii_case(PARAM)

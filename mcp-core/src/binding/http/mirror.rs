@@ -76,6 +76,7 @@ fn check(
     let problem = match line {
         Line::Absent => HeaderProblem::Missing,
         Line::Differ => HeaderProblem::Malformed,
+        Line::One(value) | Line::Same(value) if is_as_it_stands(value, expected) => return Ok(()),
         Line::One(value) | Line::Same(value) => match agrees(value, expected) {
             Some(true) => return Ok(()),
             Some(false) => HeaderProblem::Differs,
@@ -83,6 +84,14 @@ fn check(
         },
     };
     Err(PeerFault::Header { header, problem })
+}
+
+/// Whether a value is the one expected, with nothing in it that could be said in two ways: however it is read, it agrees.
+fn is_as_it_stands(value: &[u8], expected: JsonStr<'_>) -> bool {
+    let expected = expected.as_plain().map(str::as_bytes);
+    expected == Some(value)
+        && !value.starts_with(b"=")
+        && value.iter().all(|byte| matches!(byte, b'!'..=b'~'))
 }
 
 /// A value that is never encoded (HDR-09); `None` if it cannot be one.
@@ -99,6 +108,9 @@ fn coded(value: &[u8], expected: JsonStr<'_>) -> Option<bool> {
 
 /// XH-10, XH-12, VAL-02, VAL-03.
 fn check_params(head: &Head<'_>, params: &Params<'_>, catalog: &Catalog) -> Result<(), PeerFault> {
+    if !catalog.has_param_headers() {
+        return Ok(());
+    }
     let name = params.name.and_then(RawJson::as_string);
     let Some(tool) = name.and_then(|name| catalog.tool(name)) else {
         return Ok(());
@@ -219,6 +231,30 @@ mod tests {
         assert_eq!(checked(&none, &[VERSION, METHOD, NAME]), Ok(()));
         let extra = [VERSION, METHOD, NAME, n];
         assert_eq!(checked(&none, &extra), Err((Param(0), Differs)));
+    }
+
+    #[test]
+    fn what_is_as_it_stands_agrees_however_it_is_read() {
+        let name = |text| RawJson::parse(text).ok().and_then(RawJson::as_string);
+        for (value, json, expected) in [
+            (&b"t"[..], &br#""t""#[..], true),
+            (b"tools/call", br#""tools/call""#, true),
+            (b"2026-07-28", br#""2026-07-28""#, true),
+            (b"", br#""""#, true),
+            (b"t", br#""T""#, false),
+            (b"t", br#""\u0074""#, false),
+            (b" t", br#"" t""#, false),
+            (b"a b", br#""a b""#, false),
+            (b"=?base64?dA==?=", br#""=?base64?dA==?=""#, false),
+            (b"\xc3\xa9", "\"\u{e9}\"".as_bytes(), false),
+        ] {
+            let json = name(json).expect("a string");
+            assert_eq!(is_as_it_stands(value, json), expected, "{json:?}");
+            if expected {
+                assert_eq!(plain(value, json), Some(true), "{json:?}");
+                assert_eq!(coded(value, json), Some(true), "{json:?}");
+            }
+        }
     }
 
     /// HTTP-10, VAL-07: what is no request, and what an engine is asked about first.

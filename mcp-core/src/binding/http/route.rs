@@ -33,14 +33,15 @@ impl<'a> Head<'a> {
     ///
     /// It names a session in a way that none has (HS-08), or a version that is none (LH-31), or no session (LH-24).
     pub fn route(&self, message: &Message<'_>) -> Result<Route<'a>, Refusal> {
-        let version = self.line(Known::ProtocolVersion);
-        let named = self.version();
-        let method = message.method().map(|it| Method::parse(it));
-        let modern = message.params().meta.is_modern()
-            || named.is_some_and(|version| version.era() == Era::Modern);
-        if modern {
+        if message.params().meta.is_modern() {
             return Ok(Route::Stateless);
         }
+        let version = self.line(Known::ProtocolVersion);
+        let named = self.version();
+        if named.is_some_and(|version| version.era() == Era::Modern) {
+            return Ok(Route::Stateless);
+        }
+        let method = message.method().map(|it| Method::parse(it));
         if let Some(id) = self.session_id()? {
             if named.is_none() && !version.is_absent() {
                 return Err(Refusal::new(

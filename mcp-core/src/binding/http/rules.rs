@@ -190,6 +190,9 @@ impl HttpRules {
     /// `Host` and `Origin`, each for itself (HS-03, HS-04 are what is tried). The origin, if there is one.
     fn check_source<'a>(&self, head: &Head<'a>) -> Result<Option<&'a str>, Refusal> {
         let host = match head.line(Known::Host) {
+            Line::One(host) if is_local(host) && head.line(Known::Origin).is_absent() => {
+                return Ok(None);
+            }
             Line::One(host) => core::str::from_utf8(host).ok().and_then(Authority::parse),
             Line::Absent | Line::Same(_) | Line::Differ => None,
         };
@@ -221,9 +224,26 @@ impl HttpRules {
     }
 }
 
+/// Whether a `Host` is what nearly all clients on this machine send, letter by letter. To read an address takes longer.
+fn is_local(host: &[u8]) -> bool {
+    let port = host
+        .strip_prefix(b"127.0.0.1")
+        .or_else(|| host.strip_prefix(b"localhost"));
+    match port {
+        Some([]) => true,
+        Some([b':', port @ ..]) => {
+            port.iter().all(u8::is_ascii_digit)
+                && (port.len() < 5 || port.len() == 5 && port <= b"65535")
+        }
+        Some(_) | None => false,
+    }
+}
+
 /// HS-02: one media type, `application/json`, with any parameters.
 fn check_content_type(head: &Head<'_>) -> Result<(), Refusal> {
     let media_type = match head.line(Known::ContentType) {
+        // As most clients write it.
+        Line::One(b"application/json") => return Ok(()),
         Line::One(value) => core::str::from_utf8(value).ok(),
         Line::Absent | Line::Same(_) | Line::Differ => None,
     };
@@ -259,27 +279,21 @@ struct Authority<'a> {
 
 impl<'a> Authority<'a> {
     fn parse(text: &'a str) -> Option<Self> {
-        let (host, port) = match text.strip_prefix('[') {
-            Some(rest) => {
-                let end = rest.find(']')? + 2;
-                let (host, port) = text.split_at(end);
-                host[1..end - 1].parse::<core::net::Ipv6Addr>().ok()?;
-                match port.strip_prefix(':') {
-                    Some(port) => (host, Some(port)),
-                    None if port.is_empty() => (host, None),
-                    None => return None,
-                }
-            }
-            None => match text.split_once(':') {
-                Some((host, port)) => (host, Some(port)),
-                None => (text, None),
-            },
-        };
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-        if host.is_empty() || !(host.starts_with('[') || host.bytes().all(plain)) {
+        let end = match text.strip_prefix('[') {
+            Some(rest) => {
+                let end = rest.find(']')?;
+                rest[..end].parse::<core::net::Ipv6Addr>().ok()?;
+                end + 2
+            }
+            None => text.bytes().take_while(|&byte| plain(byte)).count(),
+        };
+        let (host, rest) = text.split_at(end);
+        if host.is_empty() {
             return None;
         }
-        let port = match port {
+        let port = match rest.strip_prefix(':') {
+            None if !rest.is_empty() => return None,
             None | Some("") => None,
             Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
                 Some(port.parse().ok()?)
@@ -327,6 +341,33 @@ mod tests {
         match rules.admit(head).verb {
             Ok(_) => 200,
             Err(refusal) => refusal.status(),
+        }
+    }
+
+    #[test]
+    fn a_host_taken_for_local_is_a_loopback_address() {
+        for (host, expected) in [
+            ("localhost", true),
+            ("localhost:", true),
+            ("127.0.0.1", true),
+            ("127.0.0.1:8000", true),
+            ("127.0.0.1:65535", true),
+            ("127.0.0.1:65536", false),
+            ("127.0.0.1:00080", true),
+            ("127.0.0.1:000080", false),
+            ("127.0.0.1:80x", false),
+            ("127.0.0.1.", false),
+            ("127.0.0.10", false),
+            ("localhost.evil.example", false),
+            ("LOCALHOST", false),
+            ("[::1]", false),
+            ("", false),
+        ] {
+            assert_eq!(is_local(host.as_bytes()), expected, "{host}");
+            if expected {
+                let read = Authority::parse(host).expect("well-formed");
+                assert!(read.is_loopback(), "{host}");
+            }
         }
     }
 

@@ -2,13 +2,13 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future as _, poll_fn};
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use async_io::Timer;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use futures_lite::future;
 use http::StatusCode;
 use http_body::{Body, Frame};
 
@@ -32,54 +32,67 @@ where
     if body.size_hint().lower() > limit as u64 {
         return Err(BodyError::TooLarge);
     }
-    // The timer is made when the body is first waited for.
-    future::or(read(body, limit), async {
-        Timer::after(timeout).await;
-        Err(BodyError::TimedOut)
+    let mut body = pin!(body);
+    let mut read = Whole {
+        left: limit,
+        ..Whole::default()
+    };
+    let mut timer = None;
+    poll_fn(|cx| {
+        while let Poll::Ready(frame) = body.as_mut().poll_frame(cx) {
+            match frame {
+                Some(Ok(frame)) => read.push(frame, body.size_hint().lower())?,
+                Some(Err(error)) => return Poll::Ready(Err(BodyError::Failed(error.into()))),
+                None => return Poll::Ready(Ok(core::mem::take(&mut read).end())),
+            }
+        }
+        // Made when the body is first waited for, and in a box, since that is rare: nearly every body is there already.
+        let timer = timer.get_or_insert_with(|| Box::pin(Timer::after(timeout)));
+        timer.as_mut().poll(cx).map(|_| Err(BodyError::TimedOut))
     })
     .await
 }
 
-async fn read<B>(body: B, limit: usize) -> Result<Bytes, BodyError>
-where
-    B: Body,
-    B::Error: Into<Box<dyn StdError + Send + Sync>>,
-{
-    let mut body = pin!(body);
-    let mut first = Bytes::new();
-    let mut whole = BytesMut::new();
-    while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+/// What has come of a body.
+#[derive(Default)]
+struct Whole {
+    /// How much more it may be.
+    left: usize,
+    /// All there is, if that is one piece.
+    first: Bytes,
+    /// All there is, if that is more.
+    pieces: BytesMut,
+}
+
+impl Whole {
+    /// `rest` is what the client says will come at least.
+    fn push<D: Buf>(&mut self, frame: Frame<D>, rest: u64) -> Result<(), BodyError> {
         // Trailers are of no interest.
-        let Ok(mut data) = frame
-            .map_err(|error| BodyError::Failed(error.into()))
-            .map(Frame::into_data)?
-        else {
-            continue;
+        let Ok(mut data) = frame.into_data() else {
+            return Ok(());
         };
         let more = data.remaining();
-        let left = limit - first.len() - whole.len();
-        if more > left {
-            return Err(BodyError::TooLarge);
+        self.left = self.left.checked_sub(more).ok_or(BodyError::TooLarge)?;
+        if self.first.is_empty() && self.pieces.is_empty() {
+            self.first = data.copy_to_bytes(more);
+            return Ok(());
         }
-        if more == 0 {
-            continue;
-        }
-        if first.is_empty() && whole.is_empty() {
-            first = data.copy_to_bytes(more);
-            continue;
-        }
-        if whole.is_empty() {
+        if self.pieces.is_empty() && more > 0 {
             // At most what may come, and the limit was looked at.
-            let rest = body.size_hint().lower().min(ANNOUNCED as u64) as usize;
-            whole.reserve(first.len() + more + rest);
-            whole.put(core::mem::take(&mut first));
+            let rest = rest.min(ANNOUNCED as u64) as usize;
+            self.pieces.reserve(self.first.len() + more + rest);
+            self.pieces.put(core::mem::take(&mut self.first));
         }
-        whole.put(data);
+        self.pieces.put(data);
+        Ok(())
     }
-    if whole.is_empty() {
-        return Ok(first);
+
+    fn end(self) -> Bytes {
+        match self.pieces.is_empty() {
+            true => self.first,
+            false => self.pieces.freeze(),
+        }
     }
-    Ok(whole.freeze())
 }
 
 /// A body that could not be read.

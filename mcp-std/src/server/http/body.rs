@@ -24,7 +24,7 @@ pub struct HttpBody {
 pub(super) enum Kind {
     Empty,
     Exchange(Box<Exchange>),
-    Session(Reader, Duration),
+    Session(Box<Reader>, Duration),
 }
 
 impl HttpBody {

@@ -41,6 +41,14 @@ pub(super) fn lane(endpoint: &Endpoint) -> Lane {
     }))
 }
 
+/// A request that was begun to be served.
+pub(super) enum Begun {
+    /// Its answer was there at once.
+    Ended(Output),
+    /// It goes on, or what there is to be said of it is a stream.
+    Going(Box<Exchange>),
+}
+
 /// A request that is being served. Dropping it before it has ended cancels the request.
 pub(super) struct Exchange {
     endpoint: Arc<Endpoint>,
@@ -55,57 +63,44 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Takes a message. If its answer is there at once, the exchange has ended.
+    /// Takes a message.
     pub(super) fn begin(
         endpoint: &Arc<Endpoint>,
         principal: Option<Arc<str>>,
         head: &mcp_core::binding::http::Head<'_>,
         accepts: Accepts,
         message: &Message<'_>,
-    ) -> Self {
+    ) -> Begun {
         let mut lane = endpoint.take_lane();
         lane.principal = principal;
         lane.wake_up();
-        let mut exchange = Self {
-            endpoint: endpoint.clone(),
-            lane: None,
-            reply: Reply::new(accepts),
-            call: None,
-            quiet: Quiet::default(),
-            told: false,
-        };
-        let reply = &mut exchange.reply;
+        let (mut reply, mut call) = (Reply::new(accepts), None);
         let engine = lane.engine();
         let incoming = match check_mirrors(head, message, engine.catalog()) {
-            Ok(()) => engine.take(message, reply),
-            Err(fault) => engine.refuse(message, fault, reply),
+            Ok(()) => engine.take(message, &mut reply),
+            Err(fault) => engine.refuse(message, fault, &mut reply),
         };
         if let Incoming::Rejected(fault) = &incoming {
             reply.set_status(status(*fault, Era::Modern));
             if reply.buffered() == 0 {
                 // Nothing answers it, but the HTTP request has to be told that it was refused (HTTP-09). No reply is ever
                 // full.
-                let _ = write_error(reply, None, fault.code(), fault, |_| {});
+                let _ = write_error(&mut reply, None, fault.code(), fault, |_| {});
             }
         }
-        lane.handle(incoming, &mut One(reply, &mut exchange.call));
-        exchange.lane = Some(lane);
-        exchange.settle();
-        exchange
-    }
-
-    /// Gives back the engine if nothing is left to be answered, else sees to it that what was said so far leaves.
-    fn settle(&mut self) {
-        let Some(lane) = &mut self.lane else { return };
-        let engine = lane.engine();
-        if engine.in_flight() == 0 && engine.subscriptions() == 0 {
-            self.reply.end();
-            if let Some(lane) = self.lane.take() {
-                self.endpoint.give_back(lane);
-            }
-        } else if self.reply.has_more_than_answer() {
-            self.reply.begin_stream();
+        lane.handle(incoming, &mut One(&mut reply, &mut call));
+        let lane = settle(endpoint, lane, &mut reply);
+        if reply.is_ended() && !reply.is_stream() {
+            return Begun::Ended(reply.take());
         }
+        Begun::Going(Box::new(Self {
+            endpoint: endpoint.clone(),
+            lane,
+            reply,
+            call,
+            quiet: Quiet::default(),
+            told: false,
+        }))
     }
 
     fn drive(&mut self, cx: &mut Context<'_>) {
@@ -115,7 +110,9 @@ impl Exchange {
             lane.end(&mut One(&mut self.reply, &mut self.call));
         }
         let _ = lane.poll(cx, &mut One(&mut self.reply, &mut self.call));
-        self.settle();
+        if let Some(lane) = self.lane.take() {
+            self.lane = settle(&self.endpoint, lane, &mut self.reply);
+        }
     }
 
     /// Goes on until it is known what the response is: its status and whether it is a stream.
@@ -156,6 +153,20 @@ impl Exchange {
             self.reply.keep_alive();
         }
     }
+}
+
+/// Gives back the engine if nothing is left to be answered, else sees to it that what was said so far leaves.
+fn settle(endpoint: &Endpoint, mut lane: Lane, reply: &mut Reply) -> Option<Lane> {
+    let engine = lane.engine();
+    if engine.in_flight() == 0 && engine.subscriptions() == 0 {
+        reply.end();
+        endpoint.give_back(lane);
+        return None;
+    }
+    if reply.has_more_than_answer() {
+        reply.begin_stream();
+    }
+    Some(lane)
 }
 
 impl fmt::Debug for Exchange {

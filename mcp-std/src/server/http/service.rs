@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 use core::fmt;
 use core::future::poll_fn;
-use core::pin::Pin;
+use core::pin::{Pin, pin};
 use core::task::{Context, Poll};
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use http::header::{
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
-use mcp_core::binding::http::{Accepts, Head, Output, Refusal, Route, Verb};
+use mcp_core::binding::http::{Accepts, Admission, Head, Output, Refusal, Route, Verb};
 use mcp_core::engine::server::Message;
 use mcp_core::model::Method;
 use mcp_io::http::server::{BodyError, Parkable, collect};
 
 use super::body::{HttpBody, Kind};
 use super::endpoint::Endpoint;
-use super::exchange::Exchange;
+use super::exchange::{Begun, Exchange};
 use super::session::Reader;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -81,26 +81,30 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let endpoint = self.0.clone();
-        Box::pin(async move {
-            let (parts, body) = request.into_parts();
-            Ok(respond(&endpoint, &parts, body).await)
-        })
+        let (parts, body) = request.into_parts();
+        Box::pin(async move { Ok(respond(&endpoint, &parts, pin!(body)).await) })
     }
 }
 
-async fn respond<B>(endpoint: &Arc<Endpoint>, parts: &Parts, body: B) -> Response<HttpBody>
+/// What is rare here and below is in boxes of its own: the smaller this future is, the less there is to allocate and move
+/// for each request.
+async fn respond<B>(
+    endpoint: &Arc<Endpoint>,
+    parts: &Parts,
+    body: Pin<&mut B>,
+) -> Response<HttpBody>
 where
     B: Body,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
     let head = head(parts);
-    let admission = endpoint.rules.admit(&head);
-    let principal = parts.extensions.get::<Principal>().map(|it| it.0.clone());
-    let served = match admission.verb {
+    let Admission { verb, origin, .. } = endpoint.rules.admit(&head);
+    let principal = parts.extensions.get::<Principal>();
+    let served = match verb {
         Ok(Verb::Post(accepts)) => post(endpoint, &head, principal, accepts, body).await,
-        Ok(Verb::Get) => get(endpoint, &head, principal.as_deref()).await,
-        Ok(Verb::Open) => open(endpoint, principal).await,
-        Ok(Verb::Delete) => delete(endpoint, &head, principal.as_deref()),
+        Ok(Verb::Get) => Box::pin(get(endpoint, &head, principal)).await,
+        Ok(Verb::Open) => Box::pin(open(endpoint, principal)).await,
+        Ok(Verb::Delete) => delete(endpoint, &head, principal),
         Ok(Verb::Preflight) => Ok(preflight(endpoint, &head)),
         Ok(_) => Err(Refusal::BROKEN),
         Err(refusal) => Err(refusal),
@@ -109,7 +113,7 @@ where
         tracing::debug!(%refusal, "an HTTP request was refused");
         refuse(refusal)
     });
-    if let Some(origin) = admission.origin {
+    if let Some(origin) = origin {
         permit(&mut response, origin);
     }
     response
@@ -133,35 +137,67 @@ fn head(parts: &Parts) -> Head<'_> {
 async fn post<B>(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
-    principal: Option<Arc<str>>,
+    principal: Option<&Principal>,
     accepts: Accepts,
-    body: B,
+    body: Pin<&mut B>,
 ) -> Result<Response<HttpBody>, Refusal>
 where
     B: Body,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
-    let limits = endpoint.server.limits();
-    let body = collect(body, limits.max_message, endpoint.body_timeout).await;
+    let most = endpoint.server.limits().max_message;
+    let body = collect(body, most, endpoint.body_timeout).await;
     let body = body.map_err(|error| match error {
         BodyError::TooLarge => Refusal::TOO_LARGE,
         BodyError::TimedOut => Refusal::TOO_SLOW,
         BodyError::Failed(_) | _ => Refusal::BROKEN,
     })?;
-    let message = Message::read(&body, &limits);
+    match begin(endpoint, head, principal, accepts, &body)? {
+        Taken::Alone(Begun::Ended(output)) => Ok(ended(output)),
+        Taken::Alone(Begun::Going(exchange)) => Ok(exchange_response(exchange).await),
+        Taken::InSession(response) => response.await,
+    }
+}
+
+/// A message on its way to a response.
+enum Taken<'a> {
+    Alone(Begun),
+    InSession(Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Refusal>> + Send + 'a>>),
+}
+
+fn begin<'a>(
+    endpoint: &'a Arc<Endpoint>,
+    head: &Head<'a>,
+    principal: Option<&Principal>,
+    accepts: Accepts,
+    body: &'a [u8],
+) -> Result<Taken<'a>, Refusal> {
+    let message = Message::read(body, &endpoint.server.limits());
+    let principal = principal.map(|it| it.0.clone());
     match head.route(&message)? {
         Route::Stateless if accepts == Accepts::Json && listens(&message) => {
             Err(Refusal::ONLY_EVENTS)
         }
-        Route::Stateless => {
-            let exchange = Exchange::begin(endpoint, principal, head, accepts, &message);
-            Ok(exchange_response(exchange).await)
-        }
         // Without sessions a legacy client is told what to do by the same engine that tells everybody else.
-        _ if !endpoint.rules.has_sessions() => {
-            let exchange = Exchange::begin(endpoint, principal, head, accepts, &message);
-            Ok(exchange_response(exchange).await)
+        route if route == Route::Stateless || !endpoint.rules.has_sessions() => {
+            let begun = Exchange::begin(endpoint, principal, head, accepts, &message);
+            Ok(Taken::Alone(begun))
         }
+        route => {
+            let response = in_session(endpoint, route, principal, accepts, message);
+            Ok(Taken::InSession(Box::pin(response)))
+        }
+    }
+}
+
+async fn in_session(
+    endpoint: &Arc<Endpoint>,
+    route: Route<'_>,
+    principal: Option<Arc<str>>,
+    accepts: Accepts,
+    message: Message<'_>,
+) -> Result<Response<HttpBody>, Refusal> {
+    match route {
         Route::Initialize => {
             let session = endpoint.new_session(principal.clone());
             let reader = session.post(accepts, &message).await?;
@@ -198,10 +234,10 @@ fn listens(message: &Message<'_>) -> bool {
 async fn get(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
-    principal: Option<&str>,
+    principal: Option<&Principal>,
 ) -> Result<Response<HttpBody>, Refusal> {
     let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
-    let session = endpoint.session(id, principal)?;
+    let session = endpoint.session(id, principal.map(|it| &*it.0))?;
     let reader = session.get(head.last_event_id()).await?;
     let mut response = session_response(endpoint, reader).await;
     if response.body().is_nothing() {
@@ -213,21 +249,21 @@ async fn get(
 
 async fn open(
     endpoint: &Arc<Endpoint>,
-    principal: Option<Arc<str>>,
+    principal: Option<&Principal>,
 ) -> Result<Response<HttpBody>, Refusal> {
-    let session = endpoint.new_session(principal.clone());
+    let session = endpoint.new_session(principal.map(|it| it.0.clone()));
     let reader = session.open(endpoint).await?;
-    endpoint.open_session(&session, principal.as_deref())?;
+    endpoint.open_session(&session, principal.map(|it| &*it.0))?;
     Ok(session_response(endpoint, reader).await)
 }
 
 fn delete(
     endpoint: &Endpoint,
     head: &Head<'_>,
-    principal: Option<&str>,
+    principal: Option<&Principal>,
 ) -> Result<Response<HttpBody>, Refusal> {
     let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
-    endpoint.close_session(id, principal)?;
+    endpoint.close_session(id, principal.map(|it| &*it.0))?;
     Ok(empty(StatusCode::NO_CONTENT))
 }
 
@@ -262,13 +298,18 @@ fn permit(response: &mut Response<HttpBody>, origin: &str) {
     headers.append(VARY, HeaderValue::from_static("Origin"));
 }
 
-async fn exchange_response(mut exchange: Exchange) -> Response<HttpBody> {
+async fn exchange_response(mut exchange: Box<Exchange>) -> Response<HttpBody> {
     match poll_fn(|cx| exchange.poll_output(cx)).await {
+        Output::Events(first) => events(HttpBody::stream(first, Kind::Exchange(exchange))),
+        output => ended(output),
+    }
+}
+
+/// What is no stream is all there is.
+fn ended(output: Output) -> Response<HttpBody> {
+    match output {
         Output::Json { status, body, .. } => json(status, body),
-        Output::Events(first) => {
-            events(HttpBody::stream(first, Kind::Exchange(Box::new(exchange))))
-        }
-        Output::Accepted | Output::End | Output::Undecided | _ => accepted(),
+        Output::Accepted | Output::End | Output::Undecided | Output::Events(_) | _ => accepted(),
     }
 }
 
@@ -277,7 +318,10 @@ async fn session_response(endpoint: &Endpoint, mut reader: Reader) -> Response<H
     let head_after = endpoint.head_after();
     match poll_fn(|cx| reader.poll_output(cx, head_after)).await {
         Output::Json { status, body, .. } => json(status, body),
-        Output::Events(first) => events(HttpBody::stream(first, Kind::Session(reader, keep_alive))),
+        Output::Events(first) => {
+            let reader = Kind::Session(Box::new(reader), keep_alive);
+            events(HttpBody::stream(first, reader))
+        }
         // LH-25: a call that was not answered before its session ended.
         Output::Accepted | Output::End if reader.is_over() => refuse(Refusal::NO_SESSION),
         Output::Accepted | Output::End | Output::Undecided | _ => accepted(),

@@ -250,7 +250,11 @@ impl<'a> CatalogBuilder<'a> {
             let fault = |fault| CatalogError::ParamHeader(tool.name.as_ref().into(), fault);
             param_headers(tool.input_schema.raw()).map_err(fault)
         };
-        self.tools.iter().map(annotated).collect()
+        let all: Vec<_> = self.tools.iter().map(annotated).collect::<Result<_, _>>()?;
+        match all.iter().all(Vec::is_empty) {
+            true => Ok(Vec::new()),
+            false => Ok(all),
+        }
     }
 
     fn check_tools(&self) -> Result<Names, CatalogError> {

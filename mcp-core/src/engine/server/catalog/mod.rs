@@ -38,7 +38,7 @@ pub struct Catalog {
     tool_names: Names,
     /// What each tool needs of the client.
     requires: Vec<ClientCapabilities>,
-    /// The arguments of each tool that are mirrored in headers.
+    /// The arguments of each tool that are mirrored in headers; empty, if no tool has any.
     params: Vec<Vec<ParamHeader>>,
     resource_uris: Names,
     template_texts: Names,
@@ -175,6 +175,11 @@ impl Catalog {
     #[must_use]
     pub fn param_headers(&self, tool: usize) -> &[ParamHeader] {
         self.params.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether any tool has some.
+    pub(crate) const fn has_param_headers(&self) -> bool {
+        !self.params.is_empty()
     }
 
     pub(super) fn requires(&self, tool: usize) -> ClientCapabilities {
