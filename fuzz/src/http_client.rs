@@ -192,7 +192,7 @@ impl<'s> Run<'s> {
                 }
                 Action::Unanswered { id, .. } => self.end(id),
                 Action::Lost(_) => self.lost = true,
-                _ => {}
+                Action::Renewed | Action::ToolLeftOut { .. } | _ => {}
             }
         }
     }

@@ -239,7 +239,13 @@ fn stateless(head: &Head<'_>, accepts: Accepts, message: &Message<'_>, response:
             let sent = engine.reply(call.token, &result, &mut reply);
             sent.expect("the call is open");
         }
-        _ => {}
+        Incoming::Handled
+        | Incoming::Batch(_)
+        | Incoming::Cancelled(_)
+        | Incoming::Answer(_)
+        | Incoming::RootsChanged
+        | Incoming::Blocked
+        | _ => {}
     }
     if engine.subscriptions() > 0 {
         reply.begin_stream();
@@ -267,7 +273,7 @@ fn stateless(head: &Head<'_>, accepts: Accepts, message: &Message<'_>, response:
             }
             Output::Accepted => return,
             Output::End => break,
-            other => panic!("it has ended: {other:?}"),
+            Output::Undecided | _ => panic!("it has ended"),
         }
     }
     let mut parser = SseParser::new(usize::MAX);
@@ -277,7 +283,7 @@ fn stateless(head: &Head<'_>, accepts: Accepts, message: &Message<'_>, response:
         start += step.consumed;
         match step.outcome {
             SseOutcome::Event(event) => response.messages.push(show(&event.data)),
-            _ => break,
+            SseOutcome::NeedMore | SseOutcome::TooLong { .. } | _ => break,
         }
     }
     assert_eq!(start, events.len(), "half an event");

@@ -123,7 +123,7 @@ fn make_room(
         .filter(|entry| usage(&entry.value) != Usage::Busy)
         .collect();
     let rank = |entry: &&Entry| (usage(&entry.value), entry.used);
-    let first = candidates.iter().map(|entry| rank(entry)).min();
+    let first = candidates.iter().map(rank).min();
     match (ended, first) {
         _ if !all_its_share && model.len() < MOST => assert_eq!(*ended, Ok(None)),
         (_, None) => assert_eq!(*ended, Err(Refusal::BUSY)),

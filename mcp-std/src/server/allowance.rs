@@ -2,7 +2,8 @@
 
 use core::future::poll_fn;
 use core::mem::take;
-use core::task::{Poll, Waker};
+use core::task::{Context, Poll, Waker};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Whoever wants to add something waits while more than this waits.
@@ -15,7 +16,9 @@ pub(crate) struct Allowance {
 #[derive(Debug, Default)]
 struct Taken {
     bytes: usize,
-    wakers: Vec<Waker>,
+    /// Of those that wait.
+    wakers: BTreeMap<u64, Waker>,
+    next: u64,
 }
 
 /// Bytes that wait, until this is dropped.
@@ -35,18 +38,11 @@ impl Allowance {
 
     /// Waits until there is room: for whatever comes then, so that nothing is too long to ever have its turn.
     pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Share {
-        poll_fn(|cx| {
-            let mut taken = self.lock();
-            if taken.bytes < self.most {
-                taken.bytes += bytes;
-                return Poll::Ready(());
-            }
-            if !taken.wakers.iter().any(|it| it.will_wake(cx.waker())) {
-                taken.wakers.push(cx.waker().clone());
-            }
-            Poll::Pending
-        })
-        .await;
+        let mut place = Place {
+            of: self,
+            number: None,
+        };
+        poll_fn(|cx| place.poll(cx, bytes)).await;
         Share {
             of: self.clone(),
             bytes,
@@ -58,13 +54,41 @@ impl Allowance {
     }
 }
 
+/// Of one who waits.
+struct Place<'a> {
+    of: &'a Allowance,
+    number: Option<u64>,
+}
+
+impl Place<'_> {
+    fn poll(&mut self, cx: &Context<'_>, bytes: usize) -> Poll<()> {
+        let mut taken = self.of.lock();
+        if taken.bytes < self.of.most {
+            taken.bytes += bytes;
+            return Poll::Ready(());
+        }
+        let number = *self.number.get_or_insert(taken.next);
+        taken.next = taken.next.max(number + 1);
+        taken.wakers.insert(number, cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.of.lock().wakers.remove(&number);
+        }
+    }
+}
+
 impl Drop for Share {
     fn drop(&mut self) {
         let mut taken = self.of.lock();
         taken.bytes -= self.bytes;
         let wakers = take(&mut taken.wakers);
         drop(taken);
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_values().for_each(Waker::wake);
     }
 }
 
@@ -91,6 +115,14 @@ mod tests {
             assert_eq!(allowance.lock().bytes, 1);
             drop(last);
             assert_eq!(allowance.lock().bytes, 0);
+            // Who waits no more leaves nothing behind.
+            let all = allowance.take(10).await;
+            let mut given_up = Box::pin(allowance.take(1));
+            assert!(poll_once(&mut given_up).await.is_none());
+            assert_eq!(allowance.lock().wakers.len(), 1);
+            drop(given_up);
+            assert!(allowance.lock().wakers.is_empty());
+            drop(all);
         });
     }
 }
