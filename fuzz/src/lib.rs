@@ -6,6 +6,9 @@
 //! | [`tokenizer`](fn@tokenizer) | a document | `serde_json`: what is accepted, and every value; what the writer makes of it |
 //! | [`envelope`](fn@envelope) | a message | the rules of JSON-RPC and MCP over what `serde_json` reads; what is written again |
 //! | [`server`](fn@server) | a stream to a whole server, how it is cut into reads | the same stream in one read; a model of all answers |
+//! | [`http_server`](fn@http_server) | an HTTP request | what must not be let through; one answer, and the headers say what it answers |
+//! | [`http_sessions`](fn@http_sessions) | operations on the sessions of an endpoint | a list of them |
+//! | [`http_client`](fn@http_client) | the HTTP responses to a client, how they are cut | the same in one piece; each request ends once |
 //!
 //! A function returns if all is well and panics on a finding. Nothing in it depends on anything but the input.
 //!
@@ -50,6 +53,9 @@
 
 mod choice;
 mod envelope;
+mod http_client;
+mod http_server;
+mod http_sessions;
 mod line;
 mod reads;
 mod reference;
@@ -57,6 +63,9 @@ mod server;
 mod tokenizer;
 
 pub use envelope::envelope;
+pub use http_client::http_client;
+pub use http_server::http_server;
+pub use http_sessions::http_sessions;
 pub use line::line;
 pub use server::server;
 pub use tokenizer::tokenizer;
@@ -65,9 +74,12 @@ pub use tokenizer::tokenizer;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 7] = [
     ("line", line),
     ("tokenizer", tokenizer),
     ("envelope", envelope),
     ("server", server),
+    ("http_server", http_server),
+    ("http_sessions", http_sessions),
+    ("http_client", http_client),
 ];

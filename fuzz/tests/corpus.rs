@@ -58,6 +58,21 @@ fn server() {
     replay("server");
 }
 
+#[test]
+fn http_server() {
+    replay("http_server");
+}
+
+#[test]
+fn http_sessions() {
+    replay("http_sessions");
+}
+
+#[test]
+fn http_client() {
+    replay("http_client");
+}
+
 /// Each target has its program and its corpus, and there are no others.
 #[test]
 fn nothing_is_left_out() {

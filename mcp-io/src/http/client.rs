@@ -39,7 +39,7 @@ pub use body::Body;
 use connect::{Connector, Origin};
 use connection::Failure;
 pub use error::Error;
-use pool::Pool;
+use pool::{Permits, Pool};
 pub use proxy::Proxy;
 
 /// Redirects that are followed, one after the other (HC-03).
@@ -50,6 +50,7 @@ const HOPS: usize = 5;
 pub struct Client {
     connector: Arc<Connector>,
     pool: Arc<Pool>,
+    permits: Permits,
     head_timeout: Option<Duration>,
 }
 
@@ -162,7 +163,8 @@ impl Builder {
         };
         Ok(Client {
             connector: Arc::new(connector),
-            pool: Pool::new(self.max_connections, self.max_idle, self.idle_timeout),
+            pool: Pool::new(self.max_idle, self.idle_timeout),
+            permits: Permits::new(self.max_connections),
             head_timeout: self.head_timeout,
         })
     }
@@ -172,6 +174,17 @@ impl Client {
     /// Begins a client.
     pub fn builder() -> Builder {
         Builder::default()
+    }
+
+    /// A client that has `max_connections` to itself, at most so many at once, and shares all else with this one, those
+    /// without an exchange included. What it sends never waits for what this one sends: so the answer that a server waits for
+    /// goes out while all other connections wait for that server.
+    #[must_use]
+    pub fn aside(&self, max_connections: usize) -> Self {
+        Self {
+            permits: Permits::new(max_connections),
+            ..self.clone()
+        }
     }
 
     /// Sends a request to its absolute URL and waits for the head of the response. Dropping the future, or the body, closes
@@ -207,7 +220,7 @@ impl Client {
         repeatable: bool,
     ) -> Result<Response, Error> {
         let origin = Origin::of(request.uri())?;
-        let permit = self.pool.permit().await;
+        let permit = self.permits.take().await;
         let mut message = self.message(request, &origin)?;
         // Those that were idle: any of them may be gone.
         while let Some(mut live) = self.pool.take(&origin) {

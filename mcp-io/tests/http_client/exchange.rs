@@ -197,6 +197,42 @@ fn waiting_has_the_bounds_it_was_given() {
 }
 
 #[test]
+fn what_is_sent_aside_does_not_wait_for_connections_that_are_held() {
+    // The first waits for what the second says.
+    let (say, said) = std::sync::mpsc::channel();
+    let (say, said) = (std::sync::Mutex::new(say), std::sync::Mutex::new(said));
+    let peer = Peer::new(move |_, asked| {
+        if asked.body == "wait" {
+            let said = said.lock().expect("no panic");
+            let heard = said.recv_timeout(Duration::from_secs(10));
+            return Does::Says(reply("200 OK", "", heard.unwrap_or("nothing came")));
+        }
+        say.lock()
+            .expect("no panic")
+            .send("it came")
+            .expect("heard");
+        Does::Says(reply("202 Accepted", "", ""))
+    });
+    let client = Client::builder()
+        .proxy(Proxy::None)
+        .max_connections(1)
+        .build()
+        .expect("a client");
+    let aside = client.aside(1);
+    let url = peer.url("/");
+    let waiting = {
+        let url = url.clone();
+        std::thread::spawn(move || send(&client, &url, "wait"))
+    };
+    while peer.asked().is_empty() {
+        sleep(Duration::from_millis(5));
+    }
+    assert_eq!(send(&aside, &url, "say").expect("accepted").0, 202);
+    let answer = waiting.join().expect("no panic").expect("an answer");
+    assert_eq!(answer.1, "it came");
+}
+
+#[test]
 fn an_empty_field_is_sent() {
     // ENC-06.
     let peer = Peer::new(|_, _| Does::Says(reply("200 OK", "", "")));

@@ -302,6 +302,18 @@ impl<Kind> ClientBuilder<Kind> {
         self
     }
 
+    /// Over HTTP: how many requests may be waiting for their answers at once, each on a connection of its own; whoever makes
+    /// one more waits with it, and its time runs. Subscriptions to a server of 2026-07-28 are such requests. Default: 256;
+    /// 0 counts as 1.
+    ///
+    /// What the client says besides, such as its answers to questions of the server's, never waits for these: there are 16
+    /// connections more for that.
+    #[cfg(feature = "http")]
+    pub const fn max_connections(mut self, most: usize) -> Self {
+        self.http.max_connections = most;
+        self
+    }
+
     /// Over HTTP: connects to this socket of the machine, whatever host the URL names.
     #[cfg(all(feature = "http", unix))]
     pub fn socket(mut self, path: impl Into<std::path::PathBuf>) -> Self {

@@ -220,7 +220,8 @@ impl Client {
         Ok(started.elapsed())
     }
 
-    /// From which level on a server of the legacy era sends log messages. Newer ones have a level for each call:
+    /// From which level on a server of the legacy era sends log messages. It is told again when it is started again, or has
+    /// ended the session. Newer ones have a level for each call:
     /// [`CallOptions::log_level`], [`ClientBuilder::log_level`](super::ClientBuilder::log_level).
     ///
     /// # Errors
@@ -228,8 +229,14 @@ impl Client {
     /// The call failed, or the server's revision does not have it.
     pub async fn set_level(&self, level: LoggingLevel) -> Result<(), CallError> {
         let params = SetLevelRequestParams::new(level);
-        self.ask::<request::SetLevel>(&params, CallOptions::new())
-            .await?;
+        // Before it is asked: should the session be renewed meanwhile, this is what it is told.
+        let shared = &self.handle.shared;
+        let before = shared.set_level(Some(level));
+        let asked = self.ask::<request::SetLevel>(&params, CallOptions::new());
+        if let Err(error) = asked.await {
+            shared.set_level(before);
+            return Err(error);
+        }
         Ok(())
     }
 

@@ -21,7 +21,9 @@ use mcp_core::engine::client::{
 };
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
-use mcp_core::model::{InputResponse, ProtocolVersion};
+use mcp_core::model::{
+    Encode as _, Era, InputResponse, LoggingLevel, ProtocolVersion, SetLevelRequestParams,
+};
 use mcp_core::rpc::write_notification;
 use mcp_io::{End, Error, Tasks};
 
@@ -61,6 +63,8 @@ pub(crate) struct ClientConnection<'s> {
     pub(super) listening: Vec<Listening>,
     /// And the resources that they are about, in the legacy era.
     pub(super) watches: Watches,
+    /// Which log messages are wanted, if the server does not know any more.
+    level_due: Option<LoggingLevel>,
     phase: Phase,
     /// When something last came.
     heard: Instant,
@@ -102,6 +106,8 @@ pub(super) enum Purpose {
     Listen(Arc<Channel>),
     /// `resources/subscribe` or its opposite, for the subscriptions of the legacy era.
     Watch(Ask, Arc<str>),
+    /// `logging/setLevel`, as a server was told before.
+    Level,
     /// Whether the server is there.
     Probe,
 }
@@ -124,6 +130,7 @@ impl<'s> ClientConnection<'s> {
             channels,
             listening: Vec::new(),
             watches: Watches::default(),
+            level_due: None,
             phase: Phase::New,
             heard: Instant::now(),
             probe: None,
@@ -292,6 +299,18 @@ impl<'s> ClientConnection<'s> {
         }
     }
 
+    /// Tells the server which log messages are wanted, if others were told. Whether something was sent.
+    fn repeat_level(&mut self, out: &mut Vec<u8>) -> bool {
+        let Some(level) = self.level_due.take() else {
+            return false;
+        };
+        let params = SetLevelRequestParams::new(level);
+        let params = Json::written(|json| params.encode(ProtocolVersion::LATEST_LEGACY, json));
+        // The server is another one by now, which has no such messages.
+        let asked = self.ask("logging/setLevel", params.raw(), Purpose::Level, out);
+        asked.is_ok()
+    }
+
     /// Tells the server that nobody waits for the answer.
     pub(super) fn cancel(&mut self, key: RequestKey, out: &mut Vec<u8>) {
         // Stale: the answer was on its way.
@@ -383,6 +402,9 @@ impl<'s> ClientConnection<'s> {
         if let Some(outputs) = &self.shared.settings.outputs {
             outputs.forget();
         }
+        // Before anybody finds it connected, who may set another one.
+        let level = self.shared.level();
+        self.level_due = level.filter(|_| server.era() == Era::Legacy);
         self.shared.connected(server);
         for channel in self.channels.clone() {
             self.listen(channel, out);
@@ -445,6 +467,11 @@ impl<'s> ClientConnection<'s> {
                 let done = matches!(outcome, EngineOutcome::Complete(_));
                 self.watched(ask, &uri, done);
             }
+            Some(Purpose::Level) => {
+                if !matches!(outcome, EngineOutcome::Complete(_)) {
+                    tracing::info!("the server was not told again which log messages are wanted");
+                }
+            }
             Some(Purpose::Probe) | None => {}
         }
     }
@@ -486,7 +513,7 @@ impl<'s> ClientConnection<'s> {
                 })));
             }
             Some(Purpose::Watch(ask, uri)) => self.watch_timed_out(ask, &uri),
-            Some(Purpose::Listen(_) | Purpose::Probe) | None => {}
+            Some(Purpose::Listen(_) | Purpose::Level | Purpose::Probe) | None => {}
         }
     }
 

@@ -12,7 +12,7 @@ use mcp_core::json::Json;
 use mcp_core::model::{
     CallToolResult, ContentBlock, Decode, DecodeError, ElicitRequestUrlParams, ProtocolVersion,
 };
-use mcp_io::child::{Exit, SpawnError};
+use mcp_io::child::{Exit, SpawnError, Step};
 
 use super::pager::PagingFault;
 
@@ -402,9 +402,11 @@ impl fmt::Display for Timeout {
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What became of a process that was sent a signal says nothing of why the connection ended.
+        let exit = self.exit().filter(|exit| exit.step <= Step::Closed);
         match self.reason() {
             ClosedReason::Us => f.write_str("the connection was closed on this side")?,
-            ClosedReason::Server if self.exit().is_some() => {
+            ClosedReason::Server if exit.is_some_and(|exit| exit.step == Step::Itself) => {
                 f.write_str("the server's process ended")?
             }
             ClosedReason::Server => f.write_str("the server closed the connection")?,
@@ -420,7 +422,7 @@ impl fmt::Display for Closed {
                 write!(f, "the server could not be started again: {error}")?
             }
         }
-        if let Some(exit) = self.exit() {
+        if let Some(exit) = exit {
             write!(f, " ({exit})")?;
         }
         let last = self.stderr().trim_end();

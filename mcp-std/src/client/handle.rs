@@ -113,6 +113,8 @@ pub(crate) struct Shared {
     /// Calls that are given to the connection are sent at once.
     takes_calls: AtomicBool,
     counters: Mutex<Counters>,
+    /// From which level on the server was asked to send log messages: each connection is.
+    level: Mutex<Option<LoggingLevel>>,
     /// The last of what the process of the server says on standard error.
     stderr: Mutex<Tail>,
     status: Mutex<Status>,
@@ -167,6 +169,7 @@ impl Shared {
             settings,
             takes_calls: AtomicBool::new(false),
             counters: Mutex::default(),
+            level: Mutex::default(),
             stderr: Mutex::default(),
             status: Mutex::default(),
         }
@@ -207,6 +210,16 @@ impl Shared {
     pub(crate) fn stderr(&self) -> String {
         let known = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         known.0.as_ref().map(|tail| tail()).unwrap_or_default()
+    }
+
+    pub(crate) fn level(&self) -> Option<LoggingLevel> {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what it was.
+    pub(crate) fn set_level(&self, level: Option<LoggingLevel>) -> Option<LoggingLevel> {
+        let mut known = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        core::mem::replace(&mut known, level)
     }
 
     /// How often a connection was made.

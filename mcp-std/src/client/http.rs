@@ -19,14 +19,32 @@ use super::error::ConnectError;
 /// A server that does not say goodbye is not waited for.
 const GOODBYE: Duration = Duration::from_secs(2);
 
+/// So many connections are kept for what is urgent: one for the stream of the server's own messages, the others for
+/// exchanges that are over at once.
+const URGENT: usize = 16;
+
 /// What was said about HTTP when the client was built.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct HttpOptions {
     pub(super) headers: Vec<(String, String)>,
     pub(super) authorities: Vec<Vec<u8>>,
     pub(super) proxy: Proxy,
+    pub(super) max_connections: usize,
     #[cfg(unix)]
     pub(super) socket: Option<std::path::PathBuf>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            headers: Vec::new(),
+            authorities: Vec::new(),
+            proxy: Proxy::default(),
+            max_connections: 256,
+            #[cfg(unix)]
+            socket: None,
+        }
+    }
 }
 
 /// A server, and the way to it. Cheap to clone.
@@ -40,6 +58,8 @@ struct Parts {
     uri: Uri,
     headers: HeaderMap,
     client: io::Client,
+    /// For what must not wait for requests that wait.
+    urgent: io::Client,
 }
 
 impl Endpoint {
@@ -63,7 +83,9 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.append(known, value);
         }
-        let mut builder = io::Client::builder().proxy(options.proxy.clone());
+        let mut builder = io::Client::builder()
+            .proxy(options.proxy.clone())
+            .max_connections(options.max_connections);
         for authority in &options.authorities {
             builder = builder.authorities(authority.clone());
         }
@@ -76,6 +98,7 @@ impl Endpoint {
             url: url.to_owned(),
             uri,
             headers,
+            urgent: client.aside(URGENT),
             client,
         })))
     }
@@ -92,6 +115,7 @@ impl Endpoint {
             fields,
             body,
             repeatable,
+            urgent,
             ..
         } = request;
         let mut message = Request::new(Bytes::from(body));
@@ -112,7 +136,11 @@ impl Endpoint {
                 headers.insert(name, value);
             }
         }
-        self.0.client.send(message, repeatable).await
+        let client = match urgent {
+            true => &self.0.urgent,
+            false => &self.0.client,
+        };
+        client.send(message, repeatable).await
     }
 
     fn target(&self, path: Option<String>) -> Uri {

@@ -182,22 +182,29 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         let engine = self.wire.engine_mut();
         // Stale: the call is over, and whoever holds on to its context talks to nobody.
         match note {
-            Note::Progress { key, progress } => {
+            Note::Progress {
+                key,
+                progress,
+                share,
+            } => {
                 if let Some(sink) = out.about(key) {
                     let _ = engine.progress(key, &progress, sink);
                 }
+                drop(share);
             }
             Note::Log {
                 key,
                 level,
                 logger,
                 data,
+                share,
             } => {
                 let mut message = LoggingMessage::new(level, data);
                 message.logger = logger.map(Into::into);
                 if let Some(sink) = out.about(key) {
                     let _ = engine.log(Some(key), &message, sink);
                 }
+                drop(share);
             }
             Note::Ask(question) => self.asks.ask(*question, self.ended, engine, out),
             Note::ElicitationComplete(key, id) => {

@@ -14,6 +14,7 @@ use mcp_core::model::{
 };
 use serde::Serialize;
 
+use super::allowance::{Allowance, Share};
 use super::changes::Board;
 use super::error::ProtocolError;
 use super::round::Round;
@@ -56,10 +57,16 @@ pub struct Context {
     pub(crate) round: Option<Round>,
 }
 
+/// While so many bytes of log messages and progress of the handlers of one connection wait for the client to read, handlers
+/// with more of them wait.
+const NOTE_BYTES: usize = 64 * 1024;
+
 /// The way from the handlers of a connection to it.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) notes: Sender<Note>,
+    /// Of the notes that wait: they are bounded by number as well.
+    room: Arc<Allowance>,
     /// Where changes are told, to all connections.
     board: Arc<Board>,
     /// Somebody no longer waits for an answer.
@@ -67,9 +74,10 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) const fn new(notes: Sender<Note>, board: Arc<Board>) -> Self {
+    pub(crate) fn new(notes: Sender<Note>, board: Arc<Board>) -> Self {
         Self {
             notes,
+            room: Allowance::new(NOTE_BYTES),
             board,
             deserted: AtomicBool::new(false),
         }
@@ -100,12 +108,14 @@ pub(crate) enum Note {
     Progress {
         key: CallKey,
         progress: Progress<'static>,
+        share: Share,
     },
     Log {
         key: CallKey,
         level: LoggingLevel,
         logger: Option<String>,
         data: Json<'static>,
+        share: Share,
     },
     Ask(Box<Question>),
     ElicitationComplete(CallKey, String),
@@ -144,7 +154,14 @@ impl Context {
         }
         let progress = progress.into_owned();
         let key = self.key;
-        self.note(Note::Progress { key, progress }).await;
+        let message = progress.message.as_ref();
+        let share = self.link.room.take(message.map_or(0, |it| it.len())).await;
+        self.note(Note::Progress {
+            key,
+            progress,
+            share,
+        })
+        .await;
     }
 
     /// Sends the client a message for its log: `data` is text or anything else that serde can write as JSON, `logger` the
@@ -169,11 +186,14 @@ impl Context {
             return;
         };
         let Ok(data) = Json::owned(data) else { return };
+        let bytes = data.as_str().len() + logger.map_or(0, str::len);
+        let share = self.link.room.take(bytes).await;
         self.note(Note::Log {
             key: self.key,
             level,
             logger: logger.map(str::to_owned),
             data,
+            share,
         })
         .await;
     }

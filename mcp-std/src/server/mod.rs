@@ -1,5 +1,6 @@
 //! Servers: built once, then served on as many streams as you like.
 
+mod allowance;
 mod arguments;
 mod ask;
 mod builder;

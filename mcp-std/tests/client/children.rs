@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use mcp_std::ProtocolVersion;
 use mcp_std::client::{
     CallError, CallOptions, Change, Client, Command, ConnectError, EraCache, Restart, Shutdown,
     SpawnError, Stderr, Step, SubscriptionEnd, Timeout,
@@ -357,6 +358,38 @@ fn a_program_is_given_the_time_to_end_that_was_said() {
         assert_eq!(exit.step, Step::Killed);
         assert!(2 * MOMENT <= took && took < 15 * MOMENT, "{took:?}");
         assert!(!is_there(pids.try_iter().last().expect("it said so")));
+    });
+}
+
+/// A server that only closed its output did not end by itself: the signal that ended it was ours.
+#[test]
+fn a_server_that_closes_its_output_is_not_said_to_have_ended() {
+    let script = r#"
+read -r line
+id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"c","version":"1"}}}\n' "$id"
+exec >&-
+while :; do sleep 0.05; done
+"#;
+    smol::block_on(async {
+        let (command, _pids) = shell(script);
+        let mut times = Shutdown::default();
+        times.after_close = MOMENT;
+        let client = builder()
+            .revision(ProtocolVersion::V2025_06_18)
+            .shutdown(times)
+            .connect_stdio(command)
+            .await
+            .expect("it connects");
+        // Until it is noticed.
+        client.ping().await.expect_err("nobody answers");
+        let closed = client.close().await;
+        assert_eq!(closed.exit().map(|exit| exit.step), Some(Step::Terminated));
+        let said = closed.to_string();
+        assert!(
+            said.starts_with("the server closed the connection; "),
+            "{said}"
+        );
     });
 }
 

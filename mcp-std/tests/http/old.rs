@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_std::http::HttpRules;
+use mcp_std::http::{HttpRules, SessionLimits};
 use mcp_std::{Context, Server};
 use serde_json::{Value, json};
 
-use crate::site::{Events, Request, Site, notification, request, said, until};
+use crate::site::{Events, Request, Session, Site, initialize, notification, request, said, until};
 
 /// A client of that transport.
 pub(crate) struct Old<'s> {
@@ -123,4 +123,29 @@ fn it_can_be_switched_off() {
         http.rules(HttpRules::new().http_sse(false))
     });
     assert_eq!(site.ask(&Request::get()).status, 400);
+}
+
+/// Streams that nobody begins a session in shut nobody out, and take nobody's session.
+#[test]
+fn unused_streams_give_way() {
+    let site = Site::with(&server(), |http| {
+        let mut limits = SessionLimits::default();
+        limits.max_sessions = 4;
+        http.session_limits(limits)
+    });
+    let idle = Session::new(&site, "2025-11-25");
+    let mut used = Old::new(&site);
+    used.initialize("2024-11-05");
+    let flood: Vec<Old<'_>> = (0..20).map(|_| Old::new(&site)).collect();
+    for _ in 0..2 {
+        let response = site.ask(&initialize("2025-11-25", &json!({})));
+        assert_eq!(response.status, 200, "{response:?}");
+    }
+    assert_eq!(idle.ask(&request(1, "tools/list", &json!({}))).status, 200);
+    used.post(&request(2, "tools/call", &json!({ "name": "now" })));
+    assert_eq!(said(&used.events.message()), "now");
+    // All who had to give way see their streams end.
+    for old in flood {
+        old.events.rest();
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use mcp_std::LoggingLevel;
 use mcp_std::ProtocolVersion;
 use mcp_std::client::{ClosedReason, Restart};
 use mcp_std::model::{ElicitAction, ElicitResult, SubscriptionFilter};
@@ -223,6 +224,49 @@ fn a_session_that_the_server_ended_is_renewed_with_its_subscriptions() {
         .filter(|it| *it == "initialize")
         .count();
     assert_eq!(initializes, 2);
+}
+
+/// SN-01: so is the level of the log, which nobody sets twice.
+#[test]
+fn a_session_that_the_server_ended_is_renewed_with_its_log_level() {
+    let sessions = AtomicUsize::new(0);
+    let calls = AtomicUsize::new(0);
+    let peer = Peer::new(move |asked, answer| {
+        match (&*asked.verb, asked.method()) {
+            ("POST", "initialize") => {
+                let number = sessions.fetch_add(1, Ordering::Relaxed);
+                let session = format!("Mcp-Session-Id: s{number}\r\n");
+                let mut result = initialized("2025-11-25");
+                result["capabilities"]["logging"] = json!({});
+                answer.json(200, &session, &asked.result(&result));
+            }
+            ("POST", "tools/call") if calls.fetch_add(1, Ordering::Relaxed) == 0 => {
+                answer.status(404, "", "");
+            }
+            _ => return usual(asked, answer),
+        }
+        true
+    });
+    block_on(async {
+        let client = builder()
+            .revision(ProtocolVersion::V2025_11_25)
+            .connect_http(&peer.url())
+            .await
+            .expect("connected");
+        for level in [LoggingLevel::Debug, LoggingLevel::Warning] {
+            client.set_level(level).await.expect("set");
+        }
+        let outcome = client.call_tool("t", &()).await.expect("an outcome");
+        assert_eq!(outcome.text(), "done");
+        let again = peer.wait(|asked| {
+            asked.method() == "logging/setLevel" && asked.field("mcp-session-id") == Some("s1")
+        });
+        assert_eq!(again.body["params"]["level"], "warning");
+        client.close().await;
+    });
+    let told = peer.methods();
+    let told = told.iter().filter(|it| *it == "logging/setLevel").count();
+    assert_eq!(told, 3, "twice by the program, and once in the new session");
 }
 
 #[test]

@@ -146,3 +146,33 @@ fn a_sign_of_life_disturbs_nothing() {
         });
     }
 }
+
+/// Calls that wait for an answer of the client's hold a connection each: the answer needs another one.
+#[test]
+fn answers_leave_while_all_connections_wait_for_them() {
+    let url = serve(&server());
+    for version in [ProtocolVersion::V2025_06_18, ProtocolVersion::V2025_11_25] {
+        block_on(async {
+            let client = Client::builder("c", "1")
+                .proxy(mcp_std::client::Proxy::None)
+                .revision(version)
+                .request_timeout(Duration::from_secs(10))
+                .max_connections(2)
+                .elicitation(|_| async { ElicitResult::accept(json!({"name": "ann"})) })
+                .connect_http(&url)
+                .await
+                .expect("connected");
+            let calls: Vec<_> = (0..8)
+                .map(|_| {
+                    let client = client.clone();
+                    smol::spawn(async move { client.call_tool("greet", &()).await })
+                })
+                .collect();
+            for call in calls {
+                let outcome = call.await.expect("an outcome");
+                assert_eq!(outcome.text(), "hello ann", "{version:?}");
+            }
+            client.close().await;
+        });
+    }
+}

@@ -1,5 +1,10 @@
 //! Log messages of handlers, and what a request says besides its arguments.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_io::Timer;
 use mcp_std::{Context, LoggingLevel, Server};
 use serde_json::{Value, json};
 
@@ -122,6 +127,43 @@ fn the_trace_context_is_there() {
         let modern = peer.modern("3", "tools/call", &traced, &json!({})).await;
         assert_eq!(modern["content"][0]["text"], expected);
         assert_eq!(peer.rest().await, [Value::Null; 0]);
+    });
+    end.expect("sockets do not fail");
+}
+
+/// Messages that nobody reads are bounded by their bytes, however few they are.
+#[test]
+fn long_messages_wait_for_their_reader() {
+    const LENGTH: usize = 30_000;
+    let logged = Arc::new(AtomicUsize::new(0));
+    let counts = logged.clone();
+    let server = Server::builder("long", "1")
+        .logging()
+        .tool("long", "", move |context: Context| {
+            let counts = counts.clone();
+            async move {
+                let text = "x".repeat(LENGTH);
+                for _ in 0..200 {
+                    context.log(LoggingLevel::Error, None, &text).await;
+                    counts.fetch_add(1, Ordering::Relaxed);
+                }
+                "done"
+            }
+        })
+        .build()
+        .expect("a server");
+    let end = serve(&server, |mut peer| async move {
+        peer.handshake("2025-11-25", &json!({})).await;
+        peer.send(&request("1", "tools/call", &json!({ "name": "long" })))
+            .await;
+        Timer::after(Duration::from_millis(500)).await;
+        // What the socket holds, 1 MiB of output, and what waits for that to be written.
+        let waiting = logged.load(Ordering::Relaxed) * LENGTH;
+        assert!(waiting < 2 * 1024 * 1024, "{waiting} bytes");
+        for _ in 0..200 {
+            assert_eq!(peer.message().await["method"], "notifications/message");
+        }
+        assert_eq!(peer.message().await["id"], "1");
     });
     end.expect("sockets do not fail");
 }

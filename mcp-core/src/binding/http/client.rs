@@ -74,6 +74,10 @@ pub struct HttpRequest {
     pub body: Vec<u8>,
     /// Whether it may be sent again if its connection broke before anything came (HC-09).
     pub repeatable: bool,
+    /// Whether requests that are being answered may wait for this one: the answer to a question of the server's, the stream
+    /// that it asks on, the goodbye. It must not wait for them in turn, for a connection that they hold, or all of them
+    /// wait for ever. Nothing that is urgent waits for anything else.
+    pub urgent: bool,
 }
 
 /// What is to be done.
@@ -300,6 +304,7 @@ impl HttpClient {
             fields,
             body: Vec::new(),
             repeatable: false,
+            urgent: true,
         })
     }
 
@@ -407,6 +412,7 @@ impl HttpClient {
         repeatable: bool,
     ) -> ExchangeKey {
         let key = self.key();
+        let urgent = purpose.is_urgent();
         let exchange = Exchange::new(purpose, self.session.generation);
         self.exchanges.insert(key, exchange);
         self.actions.push_back(Action::Open(HttpRequest {
@@ -416,6 +422,7 @@ impl HttpClient {
             fields,
             body,
             repeatable,
+            urgent,
         }));
         key
     }

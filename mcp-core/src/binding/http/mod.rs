@@ -81,8 +81,8 @@
 //!   hanging up are for 2025-11-25 only. An id that nothing is known of opens a new stream.
 //! - Messages about no request go to the oldest GET stream, and wait while there is none.
 //! - A slow reader of a legacy stream is cut off and can take it up again; in the modern era its handlers wait for it.
-//! - A session belongs to the principal that opened it, if the caller knows one. When there are too many, the one that
-//!   was not used for the longest time ends.
+//! - A session belongs to the principal that opened it, if the caller knows one. When there are too many, one ends that was
+//!   never initialised, or the one that was not used for the longest time: see [`SessionLimits`].
 //! - `Mcp-Name` and `Mcp-Method` of legacy requests are not looked at.
 
 mod accept;
@@ -103,5 +103,5 @@ pub use refusal::{MISSING_CAPABILITY, Refusal, status};
 pub use reply::{Output, Reply};
 pub use route::{Route, SESSION_PARAMETER};
 pub use rules::{Admission, HttpRules, Verb};
-pub use sessions::{SessionId, SessionLimits, Sessions, session_id};
+pub use sessions::{SessionId, SessionLimits, Sessions, Usage, session_id};
 pub use streams::{StreamId, StreamLimits, Streams};

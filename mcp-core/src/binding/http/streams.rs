@@ -6,6 +6,7 @@
 //!  2024-11-05      --> the one stream there is                 /
 //! ```
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -69,6 +70,36 @@ pub struct Streams {
     sender: Option<StreamId>,
     /// Those that have something new for their readers.
     changed: Vec<StreamId>,
+    /// Places in `slots` that are empty.
+    free: Vec<u32>,
+    /// Places of the streams for what is about no request.
+    listeners: Vec<u32>,
+    totals: Totals,
+    /// By the place of a stream: its part of the totals. What was written to it since is counted when it is `changed`.
+    counted: Vec<Counted>,
+}
+
+/// What all streams hold together, so that nobody has to look at each of them.
+#[derive(Debug, Default)]
+struct Totals {
+    open: usize,
+    left: usize,
+    kept: usize,
+    buffered: usize,
+    /// Those that something can be forgotten of, first what is forgotten first.
+    forgettable: BTreeSet<Age>,
+}
+
+/// Streams that are only kept to be read again come first, then the oldest; its place is the last.
+type Age = (bool, u32, u32);
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Counted {
+    open: bool,
+    left: bool,
+    kept: usize,
+    buffered: usize,
+    age: Option<Age>,
 }
 
 #[derive(Debug)]
@@ -92,6 +123,17 @@ impl Slot {
     fn is_left(&self) -> bool {
         self.reply.is_detached() && (self.reply.is_ended() || self.kind == Kind::Get)
     }
+
+    fn count(&self, at: u32) -> Counted {
+        let (left, kept) = (self.is_left(), self.reply.log_size());
+        Counted {
+            open: !self.reply.is_detached(),
+            left,
+            kept,
+            buffered: self.reply.buffered(),
+            age: (left || kept > 0).then_some((!left, self.number, at)),
+        }
+    }
 }
 
 impl Streams {
@@ -105,19 +147,28 @@ impl Streams {
             next: 0,
             sender: None,
             changed: Vec::new(),
+            free: Vec::new(),
+            listeners: Vec::new(),
+            totals: Totals {
+                open: 0,
+                left: 0,
+                kept: 0,
+                buffered: 0,
+                forgettable: BTreeSet::new(),
+            },
+            counted: Vec::new(),
         }
     }
 
     /// How many responses are open.
     #[must_use]
-    pub fn open(&self) -> usize {
-        let slots = self.slots.iter().flatten();
-        slots.filter(|slot| !slot.reply.is_detached()).count()
+    pub const fn open(&self) -> usize {
+        self.totals.open
     }
 
     /// Whether one more response may be opened.
     #[must_use]
-    pub fn has_room(&self) -> bool {
+    pub const fn has_room(&self) -> bool {
         self.open() < self.limits.max_open
     }
 
@@ -176,6 +227,7 @@ impl Streams {
                 *stream = id;
             }
         }
+        self.recount(id.index);
         self.changed.push(id);
         Some(id)
     }
@@ -268,12 +320,15 @@ impl Streams {
         if let Some(slot) = self.slot(id) {
             slot.reply.begin_stream();
             slot.reply.keep_alive();
+            self.recount(id.index);
         }
     }
 
     /// A stream that has something new to be [taken](Self::take); each is named at least once.
     pub fn next_changed(&mut self) -> Option<StreamId> {
-        self.changed.pop()
+        let id = self.changed.pop()?;
+        self.recount(id.index);
+        Some(id)
     }
 
     /// Takes what is ready of a stream. One that was taken up by somebody else has ended.
@@ -284,9 +339,9 @@ impl Streams {
         let output = slot.reply.take();
         match output {
             // All is said, and nobody can ask for it again.
-            Output::Json { .. } | Output::Accepted => self.slots[id.index()] = None,
+            Output::Json { .. } | Output::Accepted => self.remove(id.index),
             Output::End => self.leave(id),
-            Output::Undecided | Output::Events(_) => {}
+            Output::Undecided | Output::Events(_) => self.recount(id.index),
         }
         output
     }
@@ -300,8 +355,9 @@ impl Streams {
             Kind::Get => slot.reply.log_size() == 0,
             Kind::Only => true,
         };
-        if useless {
-            self.slots[id.index()] = None;
+        match useless {
+            true => self.remove(id.index),
+            false => self.recount(id.index),
         }
         self.trim();
     }
@@ -330,67 +386,85 @@ impl Streams {
 
     /// Forgets events, and streams, until no more is kept than may be. To be called when something was written.
     pub fn trim(&mut self) {
+        for at in 0..self.changed.len() {
+            self.recount(self.changed[at].index);
+        }
         self.cut_off_the_slowest();
-        let kept = |slots: &[Option<Slot>]| -> usize {
-            let slots = slots.iter().flatten();
-            slots.map(|slot| slot.reply.log_size()).sum()
-        };
-        while kept(&self.slots) > self.limits.max_kept || self.left() > self.limits.max_open {
-            let slots = (0..).zip(&self.slots);
-            let oldest = slots
-                .filter_map(|(at, slot)| Some((at, slot.as_ref()?)))
-                .filter(|(_, slot)| slot.is_left() || slot.reply.log_size() > 0)
-                .min_by_key(|(_, slot)| (!slot.is_left(), slot.number))
-                .map(|(at, _): (usize, _)| at);
-            let Some(at) = oldest else { return };
-            let Some(slot) = &mut self.slots[at] else {
+        while self.totals.kept > self.limits.max_kept || self.totals.left > self.limits.max_open {
+            let Some(&(in_use, _, at)) = self.totals.forgettable.first() else {
                 return;
             };
-            if slot.is_left() {
-                self.slots[at] = None;
-            } else {
-                slot.reply.forget_oldest();
+            match &mut self.slots[at as usize] {
+                Some(slot) if in_use => {
+                    slot.reply.forget_oldest();
+                    self.recount(at);
+                }
+                _ => self.remove(at),
             }
         }
     }
 
     fn cut_off_the_slowest(&mut self) {
-        let waiting = |slots: &[Option<Slot>]| -> usize {
-            let slots = slots.iter().flatten();
-            slots.map(|slot| slot.reply.buffered()).sum()
-        };
-        while waiting(&self.slots) > self.limits.max_buffered_in_all {
-            let slots = self.slots.iter_mut().flatten();
+        while self.totals.buffered > self.limits.max_buffered_in_all {
+            let slots = (0..).zip(&mut self.slots);
             // A body of JSON is one answer, which has to be read or given up as a whole.
-            let streams = slots.filter(|slot| slot.reply.is_stream());
-            let slowest = streams.max_by_key(|slot| slot.reply.buffered());
-            if !slowest.is_some_and(|slot| slot.reply.cut_off()) {
+            let slowest = slots
+                .filter_map(|(at, slot)| Some((at, slot.as_mut()?)))
+                .filter(|(_, slot)| slot.reply.is_stream())
+                .max_by_key(|(_, slot)| slot.reply.buffered());
+            let Some((at, slot)) = slowest else { return };
+            if !slot.reply.cut_off() {
                 return;
             }
+            self.recount(at);
         }
     }
 
-    fn left(&self) -> usize {
-        let slots = self.slots.iter().flatten();
-        slots.filter(|slot| slot.is_left()).count()
+    /// Brings the totals up to date with the stream of this place, if there is one.
+    fn recount(&mut self, at: u32) {
+        let index = at as usize;
+        let now = match &self.slots[index] {
+            Some(slot) => slot.count(at),
+            None => Counted::default(),
+        };
+        let before = core::mem::replace(&mut self.counted[index], now);
+        let totals = &mut self.totals;
+        totals.open = totals.open + usize::from(now.open) - usize::from(before.open);
+        totals.left = totals.left + usize::from(now.left) - usize::from(before.left);
+        totals.kept = totals.kept + now.kept - before.kept;
+        totals.buffered = totals.buffered + now.buffered - before.buffered;
+        if now.age != before.age {
+            if let Some(age) = before.age {
+                totals.forgettable.remove(&age);
+            }
+            totals.forgettable.extend(now.age);
+        }
+    }
+
+    fn remove(&mut self, at: u32) {
+        if self.slots[at as usize].take().is_some() {
+            self.free.push(at);
+            self.listeners.retain(|listener| *listener != at);
+            self.recount(at);
+        }
     }
 
     fn listening(&self) -> Option<StreamId> {
-        let slots = (0..).zip(&self.slots);
-        slots
-            .filter_map(|(index, slot)| {
-                let slot = slot.as_ref()?;
-                let listens = matches!(slot.kind, Kind::Get | Kind::Only);
-                let number = slot.number;
-                (listens && slot.reply.is_open()).then_some(StreamId { index, number })
+        let listeners = self.listeners.iter();
+        listeners
+            .filter_map(|&index| Some((index, self.slots[index as usize].as_ref()?)))
+            .filter(|(_, slot)| slot.reply.is_open())
+            .map(|(index, slot)| StreamId {
+                index,
+                number: slot.number,
             })
             .min_by_key(|id| id.number)
     }
 
     fn the_only(&self) -> Option<StreamId> {
-        let slots = (0..).zip(&self.slots);
-        slots
-            .filter_map(|(index, slot)| Some((index, slot.as_ref()?)))
+        let listeners = self.listeners.iter();
+        listeners
+            .filter_map(|&index| Some((index, self.slots[index as usize].as_ref()?)))
             .find(|(_, slot)| slot.kind == Kind::Only)
             .map(|(index, slot)| StreamId {
                 index,
@@ -416,20 +490,22 @@ impl Streams {
             kind,
             reply,
         });
-        let index = match self.slots.iter().position(Option::is_none) {
+        let index = match self.free.pop() {
             Some(index) => {
-                self.slots[index] = slot;
+                self.slots[index as usize] = slot;
                 index
             }
             None => {
                 self.slots.push(slot);
-                self.slots.len() - 1
+                self.counted.push(Counted::default());
+                self.slots.len() as u32 - 1
             }
         };
-        let id = StreamId {
-            index: index as u32,
-            number,
-        };
+        if matches!(kind, Kind::Get | Kind::Only) {
+            self.listeners.push(index);
+        }
+        self.recount(index);
+        let id = StreamId { index, number };
         self.changed.push(id);
         id
     }
@@ -441,7 +517,7 @@ impl Streams {
             slot.reply.end();
             let over = slot.reply.is_detached() && slot.reply.log_size() == 0;
             if over {
-                self.slots[id.index()] = None;
+                self.remove(id.index);
             }
             self.changed.push(id);
         }

@@ -14,6 +14,11 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Idle>>,
     max_idle: usize,
     timeout: Duration,
+}
+
+/// How many connections there may be at once.
+#[derive(Clone)]
+pub(super) struct Permits {
     /// Holds one entry for each exchange there is.
     entries: Sender<()>,
     exits: Receiver<()>,
@@ -35,23 +40,27 @@ impl Drop for Permit {
     }
 }
 
-impl Pool {
-    pub(super) fn new(most: usize, max_idle: usize, timeout: Duration) -> Arc<Self> {
+impl Permits {
+    pub(super) fn new(most: usize) -> Self {
         let (entries, exits) = async_channel::bounded(most.max(1));
+        Self { entries, exits }
+    }
+
+    /// Waits until there may be one more connection.
+    pub(super) async fn take(&self) -> Permit {
+        // The channel is never closed: both ends are here.
+        let _ = self.entries.send(()).await;
+        Permit(self.exits.clone())
+    }
+}
+
+impl Pool {
+    pub(super) fn new(max_idle: usize, timeout: Duration) -> Arc<Self> {
         Arc::new(Self {
             idle: Mutex::default(),
             max_idle,
             timeout,
-            entries,
-            exits,
         })
-    }
-
-    /// Waits until there may be one more connection.
-    pub(super) async fn permit(&self) -> Permit {
-        // The channel is never closed: both ends are here.
-        let _ = self.entries.send(()).await;
-        Permit(self.exits.clone())
     }
 
     /// A connection to this origin that seems to be usable. The one that was used last is the least likely to be gone.

@@ -56,8 +56,12 @@ impl ClientConnection<'_> {
         self.shared.cache.clear();
         self.listening.clear();
         self.watches = Watches::default();
+        self.level_due = self.shared.level();
         for channel in self.channels.clone() {
             self.listen(channel, out);
+        }
+        if let Some(waker) = &self.waker {
+            waker.wake_by_ref();
         }
     }
 

@@ -93,7 +93,7 @@ impl Protocol for ClientConnection<'_> {
                 self.control(control, out);
             } else if let Poll::Ready((token, done)) = self.running.poll_next(cx) {
                 self.answer(token, done, out);
-            } else if self.has_room() && self.ask_about_resources(out) {
+            } else if self.has_room() && (self.repeat_level(out) || self.ask_about_resources(out)) {
             } else if self.has_room()
                 && let Poll::Ready(Some(call)) = self.ends.calls.as_mut().poll_next(cx)
             {

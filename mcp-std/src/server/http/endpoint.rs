@@ -104,7 +104,7 @@ impl Endpoint {
     ) -> Result<(), Refusal> {
         let (id, now) = (session.id.clone(), self.now());
         let mut sessions = lock(&self.sessions);
-        let ended = sessions.open(now, id, principal, session.clone(), |it| it.is_busy())?;
+        let ended = sessions.open(now, id, principal, session.clone(), |it| it.usage())?;
         drop(sessions);
         if let Some(ended) = ended {
             ended.end();
@@ -147,7 +147,7 @@ impl Endpoint {
         let now = self.now();
         let mut ended = Vec::new();
         let mut sessions = lock(&self.sessions);
-        let next = sessions.expire(now, |session| session.is_busy(), &mut ended);
+        let next = sessions.expire(now, |session| session.usage(), &mut ended);
         if next.is_none() {
             // Under the lock: who opens the next session finds that nobody watches.
             self.watched.store(false, Ordering::Release);

@@ -23,7 +23,7 @@ use async_lock::futures::LockArc;
 use async_lock::{Mutex, MutexGuardArc};
 use bytes::Bytes;
 use mcp_core::binding::http::{
-    Accepts, Output, Refusal, Reply, SESSION_PARAMETER, SessionId, StreamId, Streams, status,
+    Accepts, Output, Refusal, Reply, SESSION_PARAMETER, SessionId, StreamId, Streams, Usage, status,
 };
 use mcp_core::engine::CallKey;
 use mcp_core::engine::server::{Incoming, Message, ServerEngine};
@@ -239,12 +239,21 @@ impl Session {
         connection.is_some_and(|it| it.engine().session_version().is_some())
     }
 
-    /// Whether a stream is open. A call whose client has left and does not come back ends with its session.
-    pub(super) fn is_busy(&self) -> bool {
-        // Locked: somebody is at it.
-        self.state
-            .try_lock()
-            .is_none_or(|state| state.streams.open() > 0)
+    /// Busy while a stream is open: a call whose client has left and does not come back ends with its session. The stream of
+    /// 2024-11-05, which may be that of anybody, counts when the session is initialised.
+    pub(super) fn usage(&self) -> Usage {
+        let Some(mut state) = self.state.try_lock() else {
+            // Somebody is at it.
+            return Usage::Busy;
+        };
+        let connection = state.connection.as_mut();
+        if connection.is_none_or(|it| it.engine().session_version().is_none()) {
+            Usage::Unused
+        } else if state.streams.open() > 0 {
+            Usage::Busy
+        } else {
+            Usage::Idle
+        }
     }
 
     /// Ends the session, its handlers and its streams: its task does, as soon as it can.

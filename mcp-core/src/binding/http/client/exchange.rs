@@ -44,6 +44,21 @@ pub(super) enum Purpose {
     Stream,
 }
 
+impl Purpose {
+    /// Whether others that have a connection may wait for this: what the server can take its time with is not.
+    pub(super) fn is_urgent(&self) -> bool {
+        match self {
+            // A sign of life says nothing about a server if it cannot leave.
+            Self::Request { message, .. } => message.is("ping") || message.is("server/discover"),
+            Self::Opening
+            | Self::Telling
+            | Self::Listening
+            | Self::Renewal { .. }
+            | Self::Stream => true,
+        }
+    }
+}
+
 /// ```text
 ///            head                                            answered
 ///  Head ---------------> Json, Events, Refused, Ignored -------------> Ignored --end--> over

@@ -309,3 +309,110 @@ fn all_readers_together_have_a_bound() {
     let back = streams.resume("0-0").expect("it is kept");
     assert!(events(&mut streams, back).contains(&text));
 }
+
+/// Numbers that are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % most as u64) as usize
+    }
+}
+
+/// What was counted on the way is what there is, whatever is done in whatever order.
+#[test]
+fn totals_are_the_sums_over_all_streams() {
+    for seed in 1..=40 {
+        let mut dice = Dice(seed);
+        let mut streams = Streams::new(StreamLimits {
+            max_open: 6,
+            max_kept: 400,
+            max_buffered: 200,
+            max_buffered_in_all: 500,
+        });
+        let mut ids = Vec::new();
+        for step in 0..500 {
+            let call = key(dice.below(12));
+            let any = |ids: &[StreamId], dice: &mut Dice| match ids.len() {
+                0 => None,
+                len => Some(ids[dice.below(len)]),
+            };
+            match dice.below(14) {
+                0 if streams.has_room() => {
+                    ids.push(streams.post(Accepts::Both, Some(PRIMING)));
+                    streams.began(call);
+                    streams.taken();
+                }
+                1 if streams.has_room() => ids.push(streams.get(V)),
+                2 if streams.has_room() && dice.below(8) == 0 => ids.push(streams.only("?a")),
+                3 => {
+                    let event = format!("{}-{}", dice.below(20), dice.below(5));
+                    ids.extend(streams.resume(&event));
+                }
+                4 => streams.ended(call),
+                5 => {
+                    streams.disconnect(call, Duration::from_secs(1));
+                }
+                6 => {
+                    if let Some(id) = any(&ids, &mut dice) {
+                        streams.leave(id);
+                    }
+                }
+                7 | 8 => {
+                    if let Some(id) = any(&ids, &mut dice) {
+                        streams.take(id);
+                    }
+                }
+                9 => {
+                    if let Some(id) = any(&ids, &mut dice) {
+                        streams.keep_alive(id);
+                    }
+                }
+                10 if dice.below(20) == 0 => streams.end_listening(),
+                10 => {
+                    if let Some(reply) = streams.answer(call) {
+                        write(Some(reply), "{the answer of a call}");
+                    }
+                }
+                11 => {
+                    if let Some(reply) = streams.about(call) {
+                        write(Some(reply), "{something about a call}");
+                    }
+                }
+                _ => {
+                    if let Some(reply) = streams.unrelated() {
+                        write(Some(reply), "{something about nothing}");
+                    }
+                }
+            }
+            if dice.below(2) == 0 {
+                streams.trim();
+            } else {
+                while streams.next_changed().is_some() {}
+            }
+            let slots: Vec<_> = streams.slots.iter().flatten().collect();
+            let sum = |of: &dyn Fn(&Slot) -> usize| slots.iter().map(|slot| of(slot)).sum();
+            let totals = &streams.totals;
+            let counted = [totals.open, totals.left, totals.kept, totals.buffered];
+            let summed: [usize; 4] = [
+                sum(&|slot| usize::from(!slot.reply.is_detached())),
+                sum(&|slot| usize::from(slot.is_left())),
+                sum(&|slot| slot.reply.log_size()),
+                sum(&|slot| slot.reply.buffered()),
+            ];
+            assert_eq!(counted, summed, "seed {seed}, step {step}");
+            let forgettable = slots
+                .iter()
+                .filter(|slot| slot.is_left() || slot.reply.log_size() > 0);
+            assert_eq!(totals.forgettable.len(), forgettable.count());
+            let listeners = slots
+                .iter()
+                .filter(|slot| slot.kind == Kind::Get || slot.kind == Kind::Only);
+            assert_eq!(streams.listeners.len(), listeners.count());
+            assert_eq!(streams.free.len(), streams.slots.len() - slots.len());
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! See `mcp_fuzz::http_client`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz::http_client(data));
