@@ -28,7 +28,7 @@ pub(super) enum Kind {
 }
 
 impl HttpBody {
-    pub(super) const EMPTY: Self = Self {
+    pub(in crate::server) const EMPTY: Self = Self {
         first: Bytes::new(),
         kind: Kind::Empty,
     };
@@ -37,7 +37,7 @@ impl HttpBody {
         self.first.is_empty() && matches!(self.kind, Kind::Empty)
     }
 
-    pub(super) fn whole(bytes: Vec<u8>) -> Self {
+    pub(in crate::server) fn whole(bytes: Vec<u8>) -> Self {
         Self::stream(bytes, Kind::Empty)
     }
 

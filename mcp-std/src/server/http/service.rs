@@ -16,7 +16,7 @@ use http::header::{
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
-use mcp_core::binding::http::{Accepts, Head, Output, Refusal, Route, Verb};
+use mcp_core::binding::http::{Accepts, Admission, Head, Output, Refusal, Route, Verb};
 use mcp_core::engine::server::Message;
 use mcp_core::model::Method;
 use mcp_io::http::server::{BodyError, Parkable, collect};
@@ -25,24 +25,12 @@ use super::body::{HttpBody, Kind};
 use super::endpoint::Endpoint;
 use super::exchange::Exchange;
 use super::session::Reader;
+use crate::server::principal::Principal;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
-
-/// Who sends a request, as something in front of this service has found out: put it into the request's
-/// [`extensions`](http::Request::extensions). Sessions, and states that travel with clients, belong to who began them; to
-/// others they do not exist.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Principal(Arc<str>);
-
-impl Principal {
-    /// Named by something that is unique and does not change, such as issuer and subject of a token.
-    pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
-    }
-}
 
 /// A server as a [`tower_service::Service`], to be mounted wherever there are HTTP requests: with `route_service` of
 /// axum, for instance. All requests to one endpoint have to come to clones of one service. Made by
@@ -93,14 +81,27 @@ where
     B: Body,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
+    #[cfg(feature = "auth")]
+    if let Some(page) = endpoint.auth.as_ref().and_then(|auth| auth.page(parts)) {
+        return page;
+    }
     let head = head(parts);
     let admission = endpoint.rules.admit(&head);
-    let principal = parts.extensions.get::<Principal>().map(|it| it.0.clone());
+    let principal = match principal(endpoint, parts, &admission).await {
+        Ok(principal) => principal,
+        Err(mut challenge) => {
+            if let Some(origin) = admission.origin {
+                permit(&mut challenge, origin);
+            }
+            return challenge;
+        }
+    };
+    let name = principal.as_ref().map(Principal::name);
     let served = match admission.verb {
         Ok(Verb::Post(accepts)) => post(endpoint, &head, principal, accepts, body).await,
-        Ok(Verb::Get) => get(endpoint, &head, principal.as_deref()).await,
-        Ok(Verb::Open) => open(endpoint, principal).await,
-        Ok(Verb::Delete) => delete(endpoint, &head, principal.as_deref()),
+        Ok(Verb::Get) => get(endpoint, &head, name).await,
+        Ok(Verb::Open) => open(endpoint, name).await,
+        Ok(Verb::Delete) => delete(endpoint, &head, name),
         Ok(Verb::Preflight) => Ok(preflight(endpoint, &head)),
         Ok(_) => Err(Refusal::BROKEN),
         Err(refusal) => Err(refusal),
@@ -113,6 +114,35 @@ where
         permit(&mut response, origin);
     }
     response
+}
+
+/// Who sends a request, or the response that it gets instead: after `Host` and `Origin`, and before anything else (VAL-07).
+#[cfg(feature = "auth")]
+async fn principal(
+    endpoint: &Endpoint,
+    parts: &Parts,
+    admission: &Admission<'_>,
+) -> Result<Option<Principal>, Response<HttpBody>> {
+    let Some(auth) = &endpoint.auth else {
+        return Ok(parts.extensions.get().cloned());
+    };
+    match admission.verb {
+        // Browsers send no token with it.
+        Ok(Verb::Preflight) => Ok(None),
+        // The wrong host or origin.
+        Err(refusal) if matches!(refusal.status(), 400 | 403) => Ok(None),
+        // On the heap, so that servers without it do not carry it along with each request.
+        Ok(_) | Err(_) => Box::pin(auth.authenticate(parts)).await.map(Some),
+    }
+}
+
+#[cfg(not(feature = "auth"))]
+async fn principal(
+    _: &Endpoint,
+    parts: &Parts,
+    _: &Admission<'_>,
+) -> Result<Option<Principal>, Response<HttpBody>> {
+    Ok(parts.extensions.get().cloned())
 }
 
 /// What MCP looks at of a request's head.
@@ -133,7 +163,7 @@ fn head(parts: &Parts) -> Head<'_> {
 async fn post<B>(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
-    principal: Option<Arc<str>>,
+    principal: Option<Principal>,
     accepts: Accepts,
     body: B,
 ) -> Result<Response<HttpBody>, Refusal>
@@ -149,6 +179,14 @@ where
         BodyError::Failed(_) | _ => Refusal::BROKEN,
     })?;
     let message = Message::read(&body, &limits);
+    #[cfg(feature = "auth")]
+    if let (Some(auth), Some(principal)) = (&endpoint.auth, &principal)
+        && let Some(challenge) = auth.refuse(principal, &message, &body, &limits)
+    {
+        return Ok(challenge);
+    }
+    let name = principal.as_ref().map(Principal::shared_name);
+    let name = name.as_deref();
     match head.route(&message)? {
         Route::Stateless if accepts == Accepts::Json && listens(&message) => {
             Err(Refusal::ONLY_EVENTS)
@@ -163,12 +201,12 @@ where
             Ok(exchange_response(exchange).await)
         }
         Route::Initialize => {
-            let session = endpoint.new_session(principal.clone());
-            let reader = session.post(accepts, &message).await?;
+            let session = endpoint.new_session();
+            let reader = session.post(principal.clone(), accepts, &message).await?;
             if !session.is_initialized().await {
                 return Ok(session_response(endpoint, reader).await);
             }
-            endpoint.open_session(&session, principal.as_deref())?;
+            endpoint.open_session(&session, name)?;
             let mut response = session_response(endpoint, reader).await;
             if let Ok(id) = HeaderValue::from_str(&session.id) {
                 response.headers_mut().insert(SESSION_ID, id);
@@ -176,13 +214,13 @@ where
             Ok(response)
         }
         Route::Session(id) => {
-            let session = endpoint.session(id, principal.as_deref())?;
-            let reader = session.post(accepts, &message).await?;
+            let session = endpoint.session(id, name)?;
+            let reader = session.post(principal.clone(), accepts, &message).await?;
             Ok(session_response(endpoint, reader).await)
         }
         Route::OldSession(id) => {
-            let session = endpoint.session(id, principal.as_deref())?;
-            session.post_old(&message).await?;
+            let session = endpoint.session(id, name)?;
+            session.post_old(principal.clone(), &message).await?;
             Ok(accepted())
         }
         _ => Err(Refusal::BROKEN),
@@ -213,11 +251,11 @@ async fn get(
 
 async fn open(
     endpoint: &Arc<Endpoint>,
-    principal: Option<Arc<str>>,
+    principal: Option<&str>,
 ) -> Result<Response<HttpBody>, Refusal> {
-    let session = endpoint.new_session(principal.clone());
+    let session = endpoint.new_session();
     let reader = session.open(endpoint).await?;
-    endpoint.open_session(&session, principal.as_deref())?;
+    endpoint.open_session(&session, principal)?;
     Ok(session_response(endpoint, reader).await)
 }
 
