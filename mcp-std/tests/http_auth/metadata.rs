@@ -98,8 +98,9 @@ fn nothing_else_is_there() {
 fn a_server_without_it_has_none() {
     let server = mcp_std::Server::builder("open", "1").build();
     let site = Site::new(&server.expect("a server"));
-    let response = site.ask(&Request::new("GET").at(PLACE));
-    assert_ne!(response.status, 200);
+    let json = Request::new("GET").with("accept", "application/json");
+    let response = site.ask(&json.at(PLACE));
+    assert_eq!(response.status, 406);
     let discover = Request::modern(1, "server/discover", &json!({}));
     assert_eq!(site.ask(&discover).status, 200);
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::issuer::{Issuer, RESOURCE};
-use crate::site::{Request, Response, Session, Site, initialize};
+use crate::site::{Request, Response, Site, initialize};
 
 /// Served with a token only.
 pub(crate) struct Protected {
