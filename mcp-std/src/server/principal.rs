@@ -2,6 +2,8 @@
 
 use core::fmt;
 use std::sync::Arc;
+#[cfg(feature = "auth")]
+use std::time::SystemTime;
 
 use serde_json::{Map, Value};
 
@@ -23,6 +25,8 @@ struct Inner {
     client_id: Option<Box<str>>,
     scopes: Vec<Box<str>>,
     claims: Map<String, Value>,
+    #[cfg(feature = "auth")]
+    end: Option<SystemTime>,
 }
 
 impl Principal {
@@ -42,6 +46,7 @@ impl Principal {
         client_id: Option<&str>,
         scopes: Vec<Box<str>>,
         claims: Map<String, Value>,
+        end: Option<SystemTime>,
     ) -> Option<Self> {
         // No issuer has a blank in it, so no subject can pose as another issuer's, nor a client as a subject.
         let name = match (subject, client_id) {
@@ -56,6 +61,7 @@ impl Principal {
             client_id: client_id.map(Into::into),
             scopes,
             claims,
+            end,
         })))
     }
 
@@ -67,6 +73,12 @@ impl Principal {
 
     pub(crate) fn shared_name(&self) -> Arc<str> {
         self.0.name.clone()
+    }
+
+    /// When what it proved itself by is not good any more.
+    #[cfg(feature = "auth")]
+    pub(crate) fn end(&self) -> Option<SystemTime> {
+        self.0.end
     }
 
     /// Who vouches for it: the issuer of its token.

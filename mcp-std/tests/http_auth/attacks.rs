@@ -191,7 +191,7 @@ fn jwks_flood_of_clients_that_leave() {
     }
     let began = Instant::now();
     assert_eq!(protected.who(&token).status, 200);
-    assert!(began.elapsed() < Duration::from_secs(3));
+    assert!(began.elapsed() < Duration::from_secs(5));
     assert_eq!(issuer.hits("/keys"), 1);
 }
 

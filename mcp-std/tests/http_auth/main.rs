@@ -16,4 +16,5 @@ mod scopes;
 #[path = "../http/site.rs"]
 #[expect(dead_code, reason = "the tests of HTTP use all of it")]
 mod site;
+mod streams;
 mod tokens;

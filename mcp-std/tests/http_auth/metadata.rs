@@ -18,7 +18,7 @@ fn metadata_are_at_both_places() {
         .name("Ops")
         .documentation("https://mcp.example.com/help");
     let protected = Protected::new(builder);
-    for target in [PLACE.to_owned(), format!("{PLACE}/mcp")] {
+    for target in ["", "/", "/mcp", "/mcp/"].map(|path| format!("{PLACE}{path}")) {
         // Any `Accept`, host and page.
         let request = Request::new("GET")
             .at(&target)
@@ -86,7 +86,8 @@ fn nothing_else_is_there() {
         "/.well-known/oauth-authorization-server",
         "/.well-known/openid-configuration",
         "/.well-known/oauth-protected-resource/other",
-        "/.well-known/oauth-protected-resource/",
+        "/.well-known/oauth-protected-resource/mcp/other",
+        "/.well-known/oauth-protected-resource//",
         "/.well-known/oauth-protected-resourcemcp",
     ] {
         assert_eq!(status("GET", target), 404, "{target}");

@@ -1,6 +1,6 @@
 //! Keys of issuers come and go, and so do issuers.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_std::http::auth::{Issuer as Trusted, ResourceServer};
 use serde_json::json;
@@ -39,7 +39,7 @@ fn it_is_asked_once_in_an_interval() {
     let issuer = Issuer::new(&[&key]);
     let protected = by(quick(&issuer));
     let stranger = Signer::es256("x").token(&issuer.claims());
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     while began.elapsed() < Duration::from_millis(1000) {
         assert_eq!(protected.who(&stranger).status, 401);
     }
@@ -72,7 +72,7 @@ fn keys_are_used_while_their_issuer_is_down_but_not_for_ever() {
     let issuer = Issuer::new(&[&key]);
     let trusted = quick(&issuer)
         .refresh_after(Duration::from_millis(100))
-        .stale_for(Duration::from_millis(1500));
+        .stale_for(Duration::from_secs(4));
     let protected = by(trusted);
     let claims = |n: u32| issuer.claims_with(&json!({ "jti": n }));
     assert_eq!(protected.who(&key.token(&claims(0))).status, 200);
@@ -81,14 +81,18 @@ fn keys_are_used_while_their_issuer_is_down_but_not_for_ever() {
     for n in 1..5 {
         assert_eq!(protected.who(&key.token(&claims(n))).status, 200);
     }
-    assert!(issuer.hits("/keys") >= 2);
-    std::thread::sleep(Duration::from_millis(1200));
-    let response = protected.who(&key.token(&claims(9)));
-    assert_eq!(response.status, 503, "{response:?}");
+    until("it is asked again", || issuer.hits("/keys") >= 2);
+    let began = Instant::now();
+    until("they are too old", || {
+        std::thread::sleep(Duration::from_millis(100));
+        // Another one each time: what was accepted is remembered.
+        let n = 9 + began.elapsed().as_millis() as u32;
+        protected.who(&key.token(&claims(n))).status == 503
+    });
     // And it comes back.
     issuer.set_keys(&[&key]);
     until("it is there again", || {
-        protected.who(&key.token(&claims(10))).status == 200
+        protected.who(&key.token(&claims(8))).status == 200
     });
 }
 

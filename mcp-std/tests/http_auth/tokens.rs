@@ -199,10 +199,10 @@ fn a_remembered_token_ends_in_time() {
     let key = Signer::es256("a");
     let issuer = Issuer::new(&[&key]);
     let protected = Protected::new(builder(&issuer).skew(std::time::Duration::ZERO));
-    let token = key.token(&issuer.claims_with(&json!({ "exp": now() + 2 })));
+    let token = key.token(&issuer.claims_with(&json!({ "exp": now() + 4 })));
     assert_eq!(protected.who(&token).status, 200);
     assert_eq!(protected.who(&token).status, 200);
-    std::thread::sleep(std::time::Duration::from_millis(2100));
+    std::thread::sleep(std::time::Duration::from_millis(4100));
     assert_eq!(protected.who(&token).status, 401);
 }
 

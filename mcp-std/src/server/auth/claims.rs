@@ -113,6 +113,13 @@ impl Claims {
         Some(Duration::try_from_secs_f64(exp - seconds(now)).unwrap_or(Duration::ZERO))
     }
 
+    /// When it is not good any more; `None` if it does not say, or that is as good as never.
+    pub(super) fn end(&self, skew: Duration) -> Option<SystemTime> {
+        let exp = self.time("exp").ok().flatten()?;
+        let since = Duration::try_from_secs_f64(exp).ok()?;
+        UNIX_EPOCH.checked_add(since)?.checked_add(skew)
+    }
+
     pub(super) fn has_end(&self) -> bool {
         self.get("exp").is_some()
     }

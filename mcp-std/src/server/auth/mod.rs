@@ -76,7 +76,8 @@
 //! | questions to an issuer | 32 at a time | one waits for 5 seconds, then 503 |
 //! | remembered tokens | 8192 | the oldest ones are verified again |
 //!
-//! A stream that is open when its token expires goes on; the next request needs another token.
+//! A stream of what comes some day (a GET, `subscriptions/listen`) ends when its token does, and its client opens it again
+//! with another one. A call that runs then is answered.
 
 mod bearer;
 mod builder;

@@ -79,9 +79,9 @@ impl Metadata {
         if let Some(documentation) = documentation {
             document["resource_documentation"] = documentation.into();
         }
-        let place = url.well_known("oauth-protected-resource");
+        let place = url.resource_metadata();
         Self {
-            path: place[url.origin.len()..].to_owned(),
+            path: bare(&place[url.origin.len()..]).to_owned(),
             url: place,
             document: document.to_string().into_bytes(),
         }
@@ -123,7 +123,7 @@ impl ResourceServer {
         }
         let metadata = &self.0.metadata;
         let mut response = Response::new(HttpBody::EMPTY);
-        if path != metadata.path && path != WELL_KNOWN {
+        if ![metadata.path.as_str(), WELL_KNOWN].contains(&bare(path)) {
             // Such as the metadata of the authorization server that this is not.
             *response.status_mut() = StatusCode::NOT_FOUND;
             return Some(response);
@@ -251,6 +251,7 @@ impl ResourceServer {
             client_id,
             rules.expand(&claims.scopes()),
             claims.select(&self.0.claims),
+            claims.end(self.0.skew),
         );
         let reason = "The access token does not say whose it is";
         let principal = principal.ok_or(Rejection::invalid(reason))?;
@@ -261,6 +262,11 @@ impl ResourceServer {
         cache.put(digest, principal.clone(), time);
         Ok(principal)
     }
+}
+
+/// Some clients add a slash, and some leave it out.
+fn bare(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
 }
 
 /// Who is to check a token. What it says of itself only chooses among those that are trusted, and each of them accepts no

@@ -134,7 +134,7 @@ mod tests {
         let rules = rules();
         let scopes = rules.expand(granted);
         let claims = serde_json::Map::new();
-        let principal = Principal::verified("https://as", Some("a"), None, scopes, claims);
+        let principal = Principal::verified("https://as", Some("a"), None, scopes, claims, None);
         let limits = Limits::DEFAULT;
         let message = Message::read(body.as_bytes(), &limits);
         let principal = principal.expect("it has a subject");

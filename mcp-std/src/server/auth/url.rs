@@ -49,7 +49,13 @@ impl<'u> Url<'u> {
         self.origin.split_once("://").map_or("", |(_, rest)| rest)
     }
 
-    /// A well-known place of this URL: between its origin and its path (RFC 8414, section 3.1; RFC 9728, section 3.1).
+    /// Where the metadata of this resource are (RFC 9728, section 3.1): only the slash after the host is left out.
+    pub(super) fn resource_metadata(&self) -> String {
+        let path = if self.path == "/" { "" } else { self.path };
+        format!("{}/.well-known/oauth-protected-resource{path}", self.origin)
+    }
+
+    /// A well-known place of this issuer (RFC 8414, section 3.1): any slash at the end is left out.
     pub(super) fn well_known(&self, name: &str) -> String {
         let path = self.path.strip_suffix('/').unwrap_or(self.path);
         format!("{}/.well-known/{name}{path}", self.origin)
@@ -118,6 +124,26 @@ mod tests {
             ("https://a.example/b/", "https://a.example/.well-known/x/b"),
         ] {
             assert_eq!(Url::parse(url).expect(url).well_known("x"), expected);
+        }
+        for (url, expected) in [
+            (
+                "https://a",
+                "https://a/.well-known/oauth-protected-resource",
+            ),
+            (
+                "https://a/",
+                "https://a/.well-known/oauth-protected-resource",
+            ),
+            (
+                "https://a/b",
+                "https://a/.well-known/oauth-protected-resource/b",
+            ),
+            (
+                "https://a/b/",
+                "https://a/.well-known/oauth-protected-resource/b/",
+            ),
+        ] {
+            assert_eq!(Url::parse(url).expect(url).resource_metadata(), expected);
         }
     }
 }

@@ -99,7 +99,10 @@ where
     let name = principal.as_ref().map(Principal::name);
     let served = match admission.verb {
         Ok(Verb::Post(accepts)) => post(endpoint, &head, principal, accepts, body).await,
-        Ok(Verb::Get) => get(endpoint, &head, name).await,
+        Ok(Verb::Get) => {
+            let response = get(endpoint, &head, name).await;
+            response.map(|response| limited(response, principal.as_ref()))
+        }
         Ok(Verb::Open) => open(endpoint, name).await,
         Ok(Verb::Delete) => delete(endpoint, &head, name),
         Ok(Verb::Preflight) => Ok(preflight(endpoint, &head)),
@@ -143,6 +146,20 @@ async fn principal(
     _: &Admission<'_>,
 ) -> Result<Option<Principal>, Response<HttpBody>> {
     Ok(parts.extensions.get().cloned())
+}
+
+/// A stream of what comes some day: not longer than its client is who it is.
+#[cfg(feature = "auth")]
+fn limited(mut response: Response<HttpBody>, principal: Option<&Principal>) -> Response<HttpBody> {
+    if let Some(end) = principal.and_then(Principal::end) {
+        response.body_mut().end_at(end);
+    }
+    response
+}
+
+#[cfg(not(feature = "auth"))]
+fn limited(response: Response<HttpBody>, _: Option<&Principal>) -> Response<HttpBody> {
+    response
 }
 
 /// What MCP looks at of a request's head.
@@ -190,6 +207,11 @@ where
     match head.route(&message)? {
         Route::Stateless if accepts == Accepts::Json && listens(&message) => {
             Err(Refusal::ONLY_EVENTS)
+        }
+        Route::Stateless if listens(&message) => {
+            let exchange = Exchange::begin(endpoint, principal.clone(), head, accepts, &message);
+            let response = exchange_response(exchange).await;
+            Ok(limited(response, principal.as_ref()))
         }
         Route::Stateless => {
             let exchange = Exchange::begin(endpoint, principal, head, accepts, &message);
