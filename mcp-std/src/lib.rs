@@ -171,7 +171,7 @@
 //! [`Server::serve_http`] serves this machine; [`Server::http`] begins with what can be chosen: hosts and origins
 //! ([`HttpRules`](http::HttpRules)), threads and bounds ([`Options`](http::Options), [`SessionLimits`](http::SessionLimits),
 //! [`StreamLimits`](http::StreamLimits)), where handlers run. [`Http::service`](http::Http::service) is a tower service for
-//! another HTTP server, which may tell it who asks ([`Principal`](http::Principal)). Any path is the endpoint. With
+//! another HTTP server, which may tell it who asks ([`Principal`]). Any path is the endpoint. With
 //! [`Http::auth`](http::Http::auth) clients need an access token: [`http::auth`] is about that.
 //!
 //! - A handler of a modern request is dropped when its client goes away, as by a cancellation. One of a legacy session goes

@@ -71,10 +71,6 @@ impl Principal {
         &self.0.name
     }
 
-    pub(crate) fn shared_name(&self) -> Arc<str> {
-        self.0.name.clone()
-    }
-
     /// When what it proved itself by is not good any more.
     #[cfg(feature = "auth")]
     pub(crate) fn end(&self) -> Option<SystemTime> {

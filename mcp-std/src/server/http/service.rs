@@ -202,8 +202,7 @@ where
     {
         return Ok(challenge);
     }
-    let name = principal.as_ref().map(Principal::shared_name);
-    let name = name.as_deref();
+    let name = principal.as_ref().map(Principal::name);
     match head.route(&message)? {
         Route::Stateless if accepts == Accepts::Json && listens(&message) => {
             Err(Refusal::ONLY_EVENTS)
