@@ -171,7 +171,8 @@
 //! [`Server::serve_http`] serves this machine; [`Server::http`] begins with what can be chosen: hosts and origins
 //! ([`HttpRules`](http::HttpRules)), threads and bounds ([`Options`](http::Options), [`SessionLimits`](http::SessionLimits),
 //! [`StreamLimits`](http::StreamLimits)), where handlers run. [`Http::service`](http::Http::service) is a tower service for
-//! another HTTP server, which may tell it who asks ([`Principal`](http::Principal)). Any path is the endpoint.
+//! another HTTP server, which may tell it who asks ([`Principal`]). Any path is the endpoint. With
+//! [`Http::auth`](http::Http::auth) clients need an access token: [`http::auth`] is about that.
 //!
 //! - A handler of a modern request is dropped when its client goes away, as by a cancellation. One of a legacy session goes
 //!   on, and its answer is kept for the client to come back for, as far as [`StreamLimits`](http::StreamLimits) go.
@@ -213,6 +214,7 @@
 //!
 //! # Features
 //!
+//! - `auth`, on: [`http::auth`], servers whose clients need an access token. It takes `http`.
 //! - `client`, on: [`Client`]. A program that only serves does without.
 //! - `http`, on: [`Server::http`] and [`Client::http`], by hyper and rustls.
 //! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
@@ -230,7 +232,10 @@ mod macros;
 /// Serving over Streamable HTTP: what is chosen there, and what is made of a server.
 #[cfg(feature = "http")]
 pub mod http {
-    pub use crate::server::http::{Http, HttpBody, HttpService, Principal};
+    pub use crate::server::Principal;
+    #[cfg(feature = "auth")]
+    pub use crate::server::auth;
+    pub use crate::server::http::{Http, HttpBody, HttpService};
     pub use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
     pub use mcp_io::http::server::{Error, Listener, Options};
 }
@@ -260,9 +265,9 @@ pub use mcp_io::{End, Error};
 pub use schemars;
 pub use server::{
     AskError, BuildError, Context, Elicited, Handler, InputRequired, Instead, IntoCompletion,
-    IntoPrompt, IntoResource, IntoToolResult, Local, NoArguments, Prompt, ProtocolError, Resource,
-    ResourceError, ResourceTemplate, Server, ServerBuilder, Settled, Shared, Sharing, Structured,
-    Tool, ToolResult, TraceContext,
+    IntoPrompt, IntoResource, IntoToolResult, Local, NoArguments, Principal, Prompt, ProtocolError,
+    Resource, ResourceError, ResourceTemplate, Server, ServerBuilder, Settled, Shared, Sharing,
+    Structured, Tool, ToolResult, TraceContext,
 };
 #[cfg(any(feature = "client", feature = "http"))]
 pub use spawn::Spawner;

@@ -21,6 +21,7 @@ use super::changes::{Hub, Mailbox};
 use super::context::{Link, Note};
 use super::handler::Sharing;
 use super::offer::Offer;
+use super::principal::Principal;
 use crate::panic::contain;
 use asks::Asks;
 use calls::{Running, Waiting};
@@ -34,8 +35,8 @@ pub(crate) struct Connection<S: Sharing, W> {
     seen: u64,
     mailbox: Arc<Mailbox>,
     wire: W,
-    /// Who the client is, where somebody has checked it.
-    pub(crate) principal: Option<Arc<str>>,
+    /// Who has sent the message that is being handled, where somebody has checked it.
+    pub(crate) principal: Option<Principal>,
     running: Tasks<S::Running, Running<S>>,
     /// Accepted while as many handlers ran as may, first come first served.
     waiting: VecDeque<Waiting<S>>,

@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::allowance::{Allowance, Share};
 use super::changes::Board;
 use super::error::ProtocolError;
+use super::principal::Principal;
 use super::round::Round;
 
 /// The request a handler serves, and the client it came from. Dropping the handler's future is how a request is
@@ -52,6 +53,7 @@ pub struct Context {
     /// Whether messages of the log may be sent.
     pub(crate) logs: bool,
     pub(crate) ask_timeout: Option<Duration>,
+    pub(crate) principal: Option<Principal>,
     pub(crate) link: Arc<Link>,
     /// `None` if there is nothing that it could say.
     pub(crate) round: Option<Round>,
@@ -137,6 +139,13 @@ impl Context {
     #[must_use]
     pub const fn capabilities(&self) -> ClientCapabilities {
         self.capabilities
+    }
+
+    /// Who asks, if something has found that out: over HTTP, a [resource server](crate::http) or the layer in front of it.
+    /// The access token itself is not to be had.
+    #[must_use]
+    pub const fn principal(&self) -> Option<&Principal> {
+        self.principal.as_ref()
     }
 
     /// Whether the client asked to be told about progress.

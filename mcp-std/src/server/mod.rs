@@ -3,6 +3,8 @@
 mod allowance;
 mod arguments;
 mod ask;
+#[cfg(feature = "auth")]
+pub mod auth;
 mod builder;
 mod changes;
 mod completion;
@@ -17,6 +19,7 @@ mod handler;
 pub(crate) mod http;
 mod offer;
 mod output;
+mod principal;
 mod prompt;
 mod resource;
 mod round;
@@ -39,6 +42,7 @@ pub use error::{Instead, ProtocolError};
 pub use handler::{Handler, Local, NoArguments, Shared, Sharing};
 pub use offer::BuildError;
 pub use output::{IntoToolResult, Structured, ToolResult};
+pub use principal::Principal;
 pub use prompt::{IntoPrompt, Prompt};
 pub use resource::{IntoResource, Resource, ResourceError, ResourceTemplate};
 pub use tool::Tool;

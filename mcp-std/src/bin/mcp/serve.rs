@@ -1,5 +1,6 @@
 //! `mcp serve`: a server with a few small, honest tools, or with something of everything a server can offer.
 
+mod auth;
 mod changes;
 mod content;
 mod library;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 use async_io::Timer;
 use async_signal::{Signal, Signals};
 use futures_lite::StreamExt as _;
-use mcp_std::http::{Listener, Options};
+use mcp_std::http::{HttpRules, Listener, Options};
 use mcp_std::{
     BuildError, Context, End, PeerFault, Progress, Server, ServerBuilder, Structured, Tool,
 };
@@ -36,6 +37,8 @@ pub(crate) struct Serve {
     /// How many threads serve HTTP
     #[arg(long, value_name = "N", default_value = "1", requires = "http")]
     threads: NonZeroUsize,
+    #[command(flatten)]
+    auth: auth::Auth,
     /// Cuts every list into pages of N
     #[arg(long, value_name = "N")]
     page_size: Option<NonZeroUsize>,
@@ -125,6 +128,13 @@ impl Serve {
 
     /// Serves over HTTP until it is interrupted.
     fn run_http(&self, server: &Server, address: &str) -> ExitCode {
+        let auth = match self.auth.resource_server() {
+            Ok(auth) => auth,
+            Err(error) => {
+                say(&error);
+                return ExitCode::FAILURE;
+            }
+        };
         let listener = match Listener::bind(address) {
             Ok(listener) => listener,
             Err(error) => {
@@ -137,10 +147,16 @@ impl Serve {
         }
         let mut options = Options::default();
         options.threads = self.threads.get();
-        let served = server
-            .http()
-            .options(options)
-            .serve_on(listener, interrupted());
+        let mut http = server.http().options(options);
+        if let Some(auth) = auth {
+            say(&format_args!(
+                "clients need an access token for {}",
+                auth.resource()
+            ));
+            let rules = HttpRules::new().host(auth.authority());
+            http = http.rules(rules).auth(auth);
+        }
+        let served = http.serve_on(listener, interrupted());
         match async_io::block_on(served) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {

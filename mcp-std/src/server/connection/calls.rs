@@ -21,6 +21,7 @@ use crate::server::context::Context;
 use crate::server::error::{Instead, ProtocolError};
 use crate::server::handler::{Finished, Given, Outcome, Sharing, Started};
 use crate::server::output::ToolResult;
+use crate::server::principal::Principal;
 use crate::server::round::{Next, Round};
 use crate::server::state::{Binding, State};
 
@@ -64,6 +65,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             wants_progress: call.wants_progress,
             logs: settings.logging && call.log_level.is_some(),
             ask_timeout: settings.ask_timeout,
+            principal: self.principal.clone(),
             link: self.link.clone(),
             round,
         };
@@ -99,7 +101,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             | _ => None,
         };
         let binding = Binding {
-            principal: self.principal.as_deref(),
+            principal: self.principal.as_ref().map(Principal::name),
             method: subject.method(),
             name: subject.name(),
             arguments,
@@ -423,7 +425,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             return self.fail(running.token, &error, out);
         }
         let binding = Binding {
-            principal: self.principal.as_deref(),
+            principal: self.principal.as_ref().map(Principal::name),
             method: running.subject.method(),
             name: running.subject.name(),
             arguments: running.round.as_ref().and_then(Round::arguments),

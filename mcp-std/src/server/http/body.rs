@@ -4,7 +4,11 @@ use core::convert::Infallible;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
+#[cfg(feature = "auth")]
+use std::time::SystemTime;
 
+#[cfg(feature = "auth")]
+use async_io::Timer;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
@@ -18,6 +22,9 @@ pub struct HttpBody {
     /// What was ready when the response was begun.
     first: Bytes,
     kind: Kind,
+    /// When it ends, whatever there is still to come.
+    #[cfg(feature = "auth")]
+    until: Option<Box<Timer>>,
 }
 
 #[derive(Debug)]
@@ -28,16 +35,18 @@ pub(super) enum Kind {
 }
 
 impl HttpBody {
-    pub(super) const EMPTY: Self = Self {
+    pub(in crate::server) const EMPTY: Self = Self {
         first: Bytes::new(),
         kind: Kind::Empty,
+        #[cfg(feature = "auth")]
+        until: None,
     };
 
     pub(super) const fn is_nothing(&self) -> bool {
         self.first.is_empty() && matches!(self.kind, Kind::Empty)
     }
 
-    pub(super) fn whole(bytes: Vec<u8>) -> Self {
+    pub(in crate::server) fn whole(bytes: Vec<u8>) -> Self {
         Self::stream(bytes, Kind::Empty)
     }
 
@@ -45,7 +54,25 @@ impl HttpBody {
         Self {
             first: first.into(),
             kind,
+            #[cfg(feature = "auth")]
+            until: None,
         }
+    }
+}
+
+#[cfg(feature = "auth")]
+impl HttpBody {
+    /// A stream ends at this time.
+    pub(super) fn end_at(&mut self, end: SystemTime) {
+        if !matches!(self.kind, Kind::Empty) {
+            let left = end.duration_since(SystemTime::now()).unwrap_or_default();
+            self.until = Some(Box::new(Timer::after(left)));
+        }
+    }
+
+    fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
+        let over = |timer: &mut Box<Timer>| Pin::new(&mut **timer).poll(cx).is_ready();
+        self.until.as_mut().is_some_and(over)
     }
 }
 
@@ -60,6 +87,11 @@ impl Body for HttpBody {
         if !self.first.is_empty() {
             let first = core::mem::take(&mut self.first);
             return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        #[cfg(feature = "auth")]
+        if self.is_over(cx) {
+            self.until = None;
+            self.kind = Kind::Empty;
         }
         let bytes = match &mut self.kind {
             Kind::Empty => return Poll::Ready(None),

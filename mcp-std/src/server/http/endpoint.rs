@@ -16,6 +16,8 @@ use super::session::Session;
 use crate::Spawner;
 use crate::entropy;
 use crate::server::Server;
+#[cfg(feature = "auth")]
+use crate::server::auth::ResourceServer;
 
 /// So many engines wait for the next request.
 const POOL: usize = 256;
@@ -26,6 +28,9 @@ pub(super) struct Endpoint {
     pub(super) stream_limits: StreamLimits,
     pub(super) keep_alive: Duration,
     pub(super) body_timeout: Duration,
+    /// What clients need a token for; `None`: they need none.
+    #[cfg(feature = "auth")]
+    pub(super) auth: Option<ResourceServer>,
     spawner: Spawner,
     /// Engines without anything in flight.
     pool: Mutex<Vec<Lane>>,
@@ -52,6 +57,8 @@ impl Endpoint {
             stream_limits,
             keep_alive,
             body_timeout,
+            #[cfg(feature = "auth")]
+            auth: None,
             spawner,
             pool: Mutex::default(),
             sessions: Mutex::new(Sessions::new(session_limits, entropy::seed())),
@@ -59,6 +66,12 @@ impl Endpoint {
             closing: AtomicBool::new(false),
             began: Instant::now(),
         }
+    }
+
+    #[cfg(feature = "auth")]
+    pub(super) fn protected_by(mut self, auth: Option<ResourceServer>) -> Self {
+        self.auth = auth;
+        self
     }
 
     /// How long an answer is waited for before the response is a stream of events, whose head can be sent.
@@ -90,10 +103,10 @@ impl Endpoint {
     }
 
     /// A session that nobody knows of yet.
-    pub(super) fn new_session(&self, principal: Option<Arc<str>>) -> Arc<Session> {
+    pub(super) fn new_session(&self) -> Arc<Session> {
         let key = entropy::key();
         let (random, _) = key.split_first_chunk().expect("it has twice as many bytes");
-        Session::new(self, session_id(*random), principal)
+        Session::new(self, session_id(*random))
     }
 
     /// From now on the session can be found, and its handlers run.

@@ -20,6 +20,7 @@ use super::endpoint::Endpoint;
 use crate::entropy;
 use crate::server::connection::{Connection, Outlets};
 use crate::server::handler::Shared;
+use crate::server::principal::Principal;
 
 /// Notes that the handlers of one request may have waiting for its client to read.
 const NOTES: usize = 16;
@@ -66,7 +67,7 @@ impl Exchange {
     /// Takes a message.
     pub(super) fn begin(
         endpoint: &Arc<Endpoint>,
-        principal: Option<Arc<str>>,
+        principal: Option<Principal>,
         head: &mcp_core::binding::http::Head<'_>,
         accepts: Accepts,
         message: &Message<'_>,

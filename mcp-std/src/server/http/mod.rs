@@ -16,11 +16,13 @@ use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
 use mcp_io::http::server::{Error, Listener, Options, serve};
 
 pub use body::HttpBody;
-pub use service::{HttpService, Principal};
+pub use service::HttpService;
 
 use endpoint::Endpoint;
 
 use super::Server;
+#[cfg(feature = "auth")]
+use super::auth::ResourceServer;
 use crate::Spawner;
 
 /// A server about to be served over HTTP. Made by [`Server::http`].
@@ -49,6 +51,8 @@ pub struct Http {
     body_timeout: Duration,
     spawner: Spawner,
     options: Options,
+    #[cfg(feature = "auth")]
+    auth: Option<ResourceServer>,
 }
 
 impl Server {
@@ -66,6 +70,8 @@ impl Server {
             body_timeout: Duration::from_secs(30),
             spawner: threads::spawner(),
             options: Options::default(),
+            #[cfg(feature = "auth")]
+            auth: None,
         }
     }
 
@@ -128,10 +134,18 @@ impl Http {
         self
     }
 
+    /// Clients need an access token: [`auth`](crate::http::auth) says what becomes of it. Whatever a layer in front says
+    /// about who asks is not heard then.
+    #[cfg(feature = "auth")]
+    pub fn auth(mut self, resource: ResourceServer) -> Self {
+        self.auth = Some(resource);
+        self
+    }
+
     /// As a service, to be mounted in an HTTP server of another kind.
     #[must_use]
     pub fn service(self) -> HttpService {
-        HttpService(Arc::new(Endpoint::new(
+        let endpoint = Endpoint::new(
             self.server,
             self.rules,
             self.session_limits,
@@ -139,7 +153,10 @@ impl Http {
             self.keep_alive,
             self.body_timeout,
             self.spawner,
-        )))
+        );
+        #[cfg(feature = "auth")]
+        let endpoint = endpoint.protected_by(self.auth);
+        HttpService(Arc::new(endpoint))
     }
 
     /// Serves at an address, for ever.

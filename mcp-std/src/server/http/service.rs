@@ -25,24 +25,12 @@ use super::body::{HttpBody, Kind};
 use super::endpoint::Endpoint;
 use super::exchange::{Begun, Exchange};
 use super::session::Reader;
+use crate::server::principal::Principal;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
-
-/// Who sends a request, as something in front of this service has found out: put it into the request's
-/// [`extensions`](http::Request::extensions). Sessions, and states that travel with clients, belong to who began them; to
-/// others they do not exist.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Principal(Arc<str>);
-
-impl Principal {
-    /// Named by something that is unique and does not change, such as issuer and subject of a token.
-    pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
-    }
-}
 
 /// A server as a [`tower_service::Service`], to be mounted wherever there are HTTP requests: with `route_service` of
 /// axum, for instance. All requests to one endpoint have to come to clones of one service. Made by
@@ -97,14 +85,30 @@ where
     B: Body,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
+    #[cfg(feature = "auth")]
+    if let Some(page) = endpoint.auth.as_ref().and_then(|auth| auth.page(parts)) {
+        return page;
+    }
     let head = head(parts);
-    let Admission { verb, origin, .. } = endpoint.rules.admit(&head);
-    let principal = parts.extensions.get::<Principal>();
-    let served = match verb {
-        Ok(Verb::Post(accepts)) => post(endpoint, &head, principal, accepts, body).await,
-        Ok(Verb::Get) => Box::pin(get(endpoint, &head, principal)).await,
-        Ok(Verb::Open) => Box::pin(open(endpoint, principal)).await,
-        Ok(Verb::Delete) => delete(endpoint, &head, principal),
+    let admission = endpoint.rules.admit(&head);
+    let principal = match principal(endpoint, parts, &admission).await {
+        Ok(principal) => principal,
+        Err(mut challenge) => {
+            if let Some(origin) = admission.origin {
+                permit(&mut challenge, origin);
+            }
+            return challenge;
+        }
+    };
+    let name = principal.as_ref().map(Principal::name);
+    let served = match admission.verb {
+        Ok(Verb::Post(accepts)) => post(endpoint, &head, principal.as_ref(), accepts, body).await,
+        Ok(Verb::Get) => {
+            let response = Box::pin(get(endpoint, &head, name)).await;
+            response.map(|response| limited(response, principal.as_ref()))
+        }
+        Ok(Verb::Open) => Box::pin(open(endpoint, name)).await,
+        Ok(Verb::Delete) => delete(endpoint, &head, name),
         Ok(Verb::Preflight) => Ok(preflight(endpoint, &head)),
         Ok(_) => Err(Refusal::BROKEN),
         Err(refusal) => Err(refusal),
@@ -113,9 +117,52 @@ where
         tracing::debug!(%refusal, "an HTTP request was refused");
         refuse(refusal)
     });
-    if let Some(origin) = origin {
+    if let Some(origin) = admission.origin {
         permit(&mut response, origin);
     }
+    response
+}
+
+/// Who sends a request, or the response that it gets instead: after `Host` and `Origin`, and before anything else (VAL-07).
+#[cfg(feature = "auth")]
+async fn principal(
+    endpoint: &Endpoint,
+    parts: &Parts,
+    admission: &Admission<'_>,
+) -> Result<Option<Principal>, Response<HttpBody>> {
+    let Some(auth) = &endpoint.auth else {
+        return Ok(parts.extensions.get().cloned());
+    };
+    match admission.verb {
+        // Browsers send no token with it.
+        Ok(Verb::Preflight) => Ok(None),
+        // The wrong host or origin.
+        Err(refusal) if matches!(refusal.status(), 400 | 403) => Ok(None),
+        // On the heap, so that servers without it do not carry it along with each request.
+        Ok(_) | Err(_) => Box::pin(auth.authenticate(parts)).await.map(Some),
+    }
+}
+
+#[cfg(not(feature = "auth"))]
+async fn principal(
+    _: &Endpoint,
+    parts: &Parts,
+    _: &Admission<'_>,
+) -> Result<Option<Principal>, Response<HttpBody>> {
+    Ok(parts.extensions.get().cloned())
+}
+
+/// A stream of what comes some day: not longer than its client is who it is.
+#[cfg(feature = "auth")]
+fn limited(mut response: Response<HttpBody>, principal: Option<&Principal>) -> Response<HttpBody> {
+    if let Some(end) = principal.and_then(Principal::end) {
+        response.body_mut().end_at(end);
+    }
+    response
+}
+
+#[cfg(not(feature = "auth"))]
+fn limited(response: Response<HttpBody>, _: Option<&Principal>) -> Response<HttpBody> {
     response
 }
 
@@ -155,6 +202,12 @@ where
     match begin(endpoint, head, principal, accepts, &body)? {
         Taken::Alone(Begun::Ended(output)) => Ok(ended(output)),
         Taken::Alone(Begun::Going(exchange)) => Ok(exchange_response(exchange).await),
+        Taken::Listening(Begun::Ended(output)) => Ok(ended(output)),
+        Taken::Listening(Begun::Going(exchange)) => {
+            Ok(limited(exchange_response(exchange).await, principal))
+        }
+        #[cfg(feature = "auth")]
+        Taken::Refused(challenge) => Ok(*challenge),
         Taken::InSession(response) => response.await,
     }
 }
@@ -162,6 +215,10 @@ where
 /// A message on its way to a response.
 enum Taken<'a> {
     Alone(Begun),
+    /// Whatever comes of it is a stream without an end.
+    Listening(Begun),
+    #[cfg(feature = "auth")]
+    Refused(Box<Response<HttpBody>>),
     InSession(Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Refusal>> + Send + 'a>>),
 }
 
@@ -172,11 +229,22 @@ fn begin<'a>(
     accepts: Accepts,
     body: &'a [u8],
 ) -> Result<Taken<'a>, Refusal> {
-    let message = Message::read(body, &endpoint.server.limits());
-    let principal = principal.map(|it| it.0.clone());
+    let limits = endpoint.server.limits();
+    let message = Message::read(body, &limits);
+    #[cfg(feature = "auth")]
+    if let (Some(auth), Some(principal)) = (&endpoint.auth, principal)
+        && let Some(challenge) = auth.refuse(principal, &message, body, &limits)
+    {
+        return Ok(Taken::Refused(Box::new(challenge)));
+    }
+    let principal = principal.cloned();
     match head.route(&message)? {
         Route::Stateless if accepts == Accepts::Json && listens(&message) => {
             Err(Refusal::ONLY_EVENTS)
+        }
+        Route::Stateless if listens(&message) => {
+            let begun = Exchange::begin(endpoint, principal, head, accepts, &message);
+            Ok(Taken::Listening(begun))
         }
         // Without sessions a legacy client is told what to do by the same engine that tells everybody else.
         route if route == Route::Stateless || !endpoint.rules.has_sessions() => {
@@ -193,18 +261,19 @@ fn begin<'a>(
 async fn in_session(
     endpoint: &Arc<Endpoint>,
     route: Route<'_>,
-    principal: Option<Arc<str>>,
+    principal: Option<Principal>,
     accepts: Accepts,
     message: Message<'_>,
 ) -> Result<Response<HttpBody>, Refusal> {
+    let name = principal.as_ref().map(Principal::name);
     match route {
         Route::Initialize => {
-            let session = endpoint.new_session(principal.clone());
-            let reader = session.post(accepts, &message).await?;
+            let session = endpoint.new_session();
+            let reader = session.post(principal.clone(), accepts, &message).await?;
             if !session.is_initialized().await {
                 return Ok(session_response(endpoint, reader).await);
             }
-            endpoint.open_session(&session, principal.as_deref())?;
+            endpoint.open_session(&session, name)?;
             let mut response = session_response(endpoint, reader).await;
             if let Ok(id) = HeaderValue::from_str(&session.id) {
                 response.headers_mut().insert(SESSION_ID, id);
@@ -212,13 +281,13 @@ async fn in_session(
             Ok(response)
         }
         Route::Session(id) => {
-            let session = endpoint.session(id, principal.as_deref())?;
-            let reader = session.post(accepts, &message).await?;
+            let session = endpoint.session(id, name)?;
+            let reader = session.post(principal.clone(), accepts, &message).await?;
             Ok(session_response(endpoint, reader).await)
         }
         Route::OldSession(id) => {
-            let session = endpoint.session(id, principal.as_deref())?;
-            session.post_old(&message).await?;
+            let session = endpoint.session(id, name)?;
+            session.post_old(principal.clone(), &message).await?;
             Ok(accepted())
         }
         _ => Err(Refusal::BROKEN),
@@ -234,10 +303,10 @@ fn listens(message: &Message<'_>) -> bool {
 async fn get(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
-    principal: Option<&Principal>,
+    principal: Option<&str>,
 ) -> Result<Response<HttpBody>, Refusal> {
     let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
-    let session = endpoint.session(id, principal.map(|it| &*it.0))?;
+    let session = endpoint.session(id, principal)?;
     let reader = session.get(head.last_event_id()).await?;
     let mut response = session_response(endpoint, reader).await;
     if response.body().is_nothing() {
@@ -249,21 +318,21 @@ async fn get(
 
 async fn open(
     endpoint: &Arc<Endpoint>,
-    principal: Option<&Principal>,
+    principal: Option<&str>,
 ) -> Result<Response<HttpBody>, Refusal> {
-    let session = endpoint.new_session(principal.map(|it| it.0.clone()));
+    let session = endpoint.new_session();
     let reader = session.open(endpoint).await?;
-    endpoint.open_session(&session, principal.map(|it| &*it.0))?;
+    endpoint.open_session(&session, principal)?;
     Ok(session_response(endpoint, reader).await)
 }
 
 fn delete(
     endpoint: &Endpoint,
     head: &Head<'_>,
-    principal: Option<&Principal>,
+    principal: Option<&str>,
 ) -> Result<Response<HttpBody>, Refusal> {
     let id = head.session_id()?.ok_or(Refusal::MISSING_SESSION)?;
-    endpoint.close_session(id, principal.map(|it| &*it.0))?;
+    endpoint.close_session(id, principal)?;
     Ok(empty(StatusCode::NO_CONTENT))
 }
 

@@ -36,6 +36,7 @@ use super::exchange::Quiet;
 use crate::entropy;
 use crate::server::connection::{Connection, Outlets};
 use crate::server::handler::Shared;
+use crate::server::principal::Principal;
 
 /// Notes that the handlers of one session may have waiting.
 const NOTES: usize = 64;
@@ -64,17 +65,12 @@ struct State {
 }
 
 impl Session {
-    pub(super) fn new(
-        endpoint: &Endpoint,
-        id: SessionId,
-        principal: Option<Arc<str>>,
-    ) -> Arc<Self> {
+    pub(super) fn new(endpoint: &Endpoint, id: SessionId) -> Arc<Self> {
         let hub = endpoint.server.hub.clone();
         let limits = hub.settings.limits;
-        let mut connection = Connection::new(hub, NOTES, |offer| {
+        let connection = Connection::new(hub, NOTES, |offer| {
             ServerEngine::new(offer.catalog.clone(), limits, entropy::seed())
         });
-        connection.principal = principal;
         Arc::new(Self {
             id,
             state: Arc::new(Mutex::new(State {
@@ -150,6 +146,7 @@ impl Session {
     /// Takes a message that came in a POST. The reader has what is answered.
     pub(super) async fn post(
         self: &Arc<Self>,
+        principal: Option<Principal>,
         accepts: Accepts,
         message: &Message<'_>,
     ) -> Result<Reader, Refusal> {
@@ -169,7 +166,7 @@ impl Session {
         }
         let version = connection.engine().session_version();
         let stream = streams.post(accepts, version);
-        take(connection, streams, message);
+        take(connection, streams, principal, message);
         streams.taken();
         state.wake_readers();
         drop(state);
@@ -178,7 +175,11 @@ impl Session {
     }
 
     /// Takes a message in a session of 2024-11-05: what is answered goes into its one stream (SSE-04).
-    pub(super) async fn post_old(&self, message: &Message<'_>) -> Result<(), Refusal> {
+    pub(super) async fn post_old(
+        &self,
+        principal: Option<Principal>,
+        message: &Message<'_>,
+    ) -> Result<(), Refusal> {
         let mut state = self.lock().await?;
         let State {
             connection,
@@ -186,7 +187,7 @@ impl Session {
             ..
         } = &mut *state;
         let connection = connection.as_mut().ok_or(Refusal::NO_SESSION)?;
-        take(connection, streams, message);
+        take(connection, streams, principal, message);
         state.wake_readers();
         drop(state);
         self.wake();
@@ -283,8 +284,11 @@ fn poll_lock(
 fn take(
     connection: &mut Connection<Shared, ServerEngine>,
     streams: &mut Streams,
+    principal: Option<Principal>,
     message: &Message<'_>,
 ) {
+    // The one whose session it is, with the scopes that it has by now.
+    connection.principal = principal;
     connection.refresh();
     let mut routed = Routed::new(streams);
     if !message.is_request() {
