@@ -2,6 +2,7 @@
 
 mod drive;
 
+use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -27,6 +28,51 @@ pub(super) struct HttpOptions {
     pub(super) proxy: Proxy,
     #[cfg(unix)]
     pub(super) socket: Option<std::path::PathBuf>,
+    #[cfg(feature = "auth")]
+    pub(super) auth: Option<crate::auth::Auth>,
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+enum Unsent {
+    Io(io::Error),
+    #[cfg(feature = "auth")]
+    Auth(crate::auth::AuthError),
+}
+
+impl Unsent {
+    /// Whether the server cannot have acted on the request.
+    const fn is_unsent(&self) -> bool {
+        match self {
+            Self::Io(error) => error.is_unsent(),
+            // Whatever was sent was refused.
+            #[cfg(feature = "auth")]
+            Self::Auth(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for Unsent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            #[cfg(feature = "auth")]
+            Self::Auth(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<io::Error> for Unsent {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+#[cfg(feature = "auth")]
+impl From<crate::auth::AuthError> for Unsent {
+    fn from(error: crate::auth::AuthError) -> Self {
+        Self::Auth(error)
+    }
 }
 
 /// A server, and the way to it. Cheap to clone.
@@ -40,6 +86,8 @@ struct Parts {
     uri: Uri,
     headers: HeaderMap,
     client: io::Client,
+    #[cfg(feature = "auth")]
+    auth: Option<Arc<crate::auth::Session>>,
 }
 
 impl Endpoint {
@@ -67,6 +115,16 @@ impl Endpoint {
         for authority in &options.authorities {
             builder = builder.authorities(authority.clone());
         }
+        #[cfg(feature = "auth")]
+        let auth = match &options.auth {
+            Some(auth) => {
+                // Another one, since it goes to other hosts than the server's, and follows nobody.
+                let client = builder.clone().redirects(false).build();
+                let client = client.map_err(|error| fault(error.to_string()))?;
+                Some(crate::auth::Session::new(auth.clone(), url, client))
+            }
+            None => None,
+        };
         #[cfg(unix)]
         if let Some(path) = &options.socket {
             builder = builder.socket(path.clone());
@@ -77,6 +135,8 @@ impl Endpoint {
             uri,
             headers,
             client,
+            #[cfg(feature = "auth")]
+            auth,
         })))
     }
 
@@ -85,7 +145,7 @@ impl Endpoint {
     }
 
     /// Sends a request. What the protocol says in headers is not for the program to say.
-    async fn send(&self, request: HttpRequest) -> Result<io::Response, io::Error> {
+    async fn send(&self, request: HttpRequest) -> Result<io::Response, Unsent> {
         let HttpRequest {
             verb,
             target,
@@ -100,6 +160,12 @@ impl Endpoint {
             Verb::Delete => Method::DELETE,
             Verb::Post | _ => Method::POST,
         };
+        // As it was configured, where it is that: proofs name it so.
+        #[cfg(feature = "auth")]
+        let written = match &target {
+            None => self.url().to_owned(),
+            Some(_) => self.target(target.clone()).to_string(),
+        };
         *message.uri_mut() = self.target(target);
         let headers = message.headers_mut();
         headers.clone_from(&self.0.headers);
@@ -112,7 +178,36 @@ impl Endpoint {
                 headers.insert(name, value);
             }
         }
-        self.0.client.send(message, repeatable).await
+        #[cfg(feature = "auth")]
+        if let Some(auth) = &self.0.auth {
+            return self.authorized(auth, &written, message, repeatable).await;
+        }
+        Ok(self.0.client.send(message, repeatable).await?)
+    }
+
+    /// Sends a request with the token that there is, and again with another one if the server wants that.
+    #[cfg(feature = "auth")]
+    async fn authorized(
+        &self,
+        auth: &Arc<crate::auth::Session>,
+        written: &str,
+        message: Request<Bytes>,
+        repeatable: bool,
+    ) -> Result<io::Response, Unsent> {
+        let mut attempt = crate::auth::Attempt::default();
+        loop {
+            let mut message = message.clone();
+            let method = message.method().clone();
+            let headers = message.headers_mut();
+            auth.sign(&mut attempt, method.as_str(), written, headers)
+                .await?;
+            let response = self.0.client.send(message, repeatable).await?;
+            let status = response.status.as_u16();
+            let again = auth.judge(&mut attempt, written, status, &response.headers);
+            if !again.await? {
+                return Ok(response);
+            }
+        }
     }
 
     fn target(&self, path: Option<String>) -> Uri {

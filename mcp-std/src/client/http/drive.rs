@@ -208,12 +208,11 @@ impl Driver<'_, '_> {
 /// One exchange, from the request to the end of the body.
 async fn exchange(endpoint: Endpoint, request: HttpRequest, events: Sender<(ExchangeKey, Event)>) {
     let key = request.key;
-    let failed = |error: mcp_io::http::client::Error| Event::Failed {
-        unsent: error.is_unsent(),
-        reason: error.to_string(),
-    };
     let last = match endpoint.send(request).await {
-        Err(error) => failed(error),
+        Err(error) => Event::Failed {
+            unsent: error.is_unsent(),
+            reason: error.to_string(),
+        },
         Ok(mut response) => {
             let head = Event::Head(response.status.as_u16(), response.headers);
             // The other end is there for as long as this task is.
@@ -223,7 +222,12 @@ async fn exchange(endpoint: Endpoint, request: HttpRequest, events: Sender<(Exch
             loop {
                 match response.body.chunk().await {
                     None => break Event::End,
-                    Some(Err(error)) => break failed(error),
+                    Some(Err(error)) => {
+                        break Event::Failed {
+                            unsent: error.is_unsent(),
+                            reason: error.to_string(),
+                        };
+                    }
                     Some(Ok(bytes)) => {
                         if events.send((key, Event::Data(bytes))).await.is_err() {
                             return;
