@@ -44,6 +44,7 @@ pub(super) async fn run(session: &Session, flow: &mut Flow) -> Result<Tokens, Au
             Step::Prepare { issuer } => {
                 let kept: Option<Registration> = session.load(&client(&issuer)).await?;
                 let uri = match &session.auth.way {
+                    Way::Nobody => return Err(AuthError::Visit("nobody is there".to_owned())),
                     Way::Redirect { uri, .. } => {
                         visit = Some(Visit::Redirect);
                         uri.clone()
@@ -63,13 +64,14 @@ pub(super) async fn run(session: &Session, flow: &mut Flow) -> Result<Tokens, Au
                 registration,
             } => session.save(&client(&issuer), Some(&registration)).await?,
             Step::Visit(page) => {
+                let _held = session.pause.begin();
                 let back = match (visit.take(), &session.auth.way) {
                     (Some(Visit::Loopback(loopback)), Way::Loopback(show)) => {
                         show(&page);
                         loopback.back(&page).await?
                     }
                     (_, Way::Redirect { visit, .. }) => visit(page).await?,
-                    (_, Way::Loopback(_)) => return Err(AuthError::TimedOut),
+                    (_, Way::Loopback(_) | Way::Nobody) => return Err(AuthError::TimedOut),
                 };
                 flow.visited(&back)?;
             }

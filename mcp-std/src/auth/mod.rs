@@ -39,8 +39,8 @@
 //!   scopes that were asked for already is not asked for them again.
 //! - [`Secret`]s are in no log, in no `Debug`, and in no error.
 //!
-//! While a call waits for the user, its time goes on: [`request_timeout`](crate::client::ClientBuilder::request_timeout) ends
-//! the call, but not the login, and the next call has the token.
+//! While the user is at it, for at most [`login_timeout`](Auth::login_timeout), the time of what waits for it does not
+//! count, but for the limit of a whole call. A call that is given up does not end the login, and the next one has the token.
 //!
 //! # Why not a crate for it
 //!
@@ -130,6 +130,7 @@ enum Way {
         uri: String,
         visit: Arc<dyn Fn(String) -> Back + Send + Sync>,
     },
+    Nobody,
 }
 
 /// Gives a JWT, the current one each time.
@@ -291,6 +292,13 @@ impl Auth {
         self
     }
 
+    /// There is no user now: what is kept is used, and renewed where that goes without a user. If one is needed, that is an
+    /// error, and nobody is registered for it.
+    pub fn unattended(mut self) -> Self {
+        self.way = Way::Nobody;
+        self
+    }
+
     /// Whether tokens are bound to a key (DPoP) wherever the authorization server can do that. Default: only where the server
     /// wants it.
     pub const fn dpop(mut self, wanted: bool) -> Self {
@@ -318,13 +326,24 @@ impl Auth {
         self
     }
 
+    /// Whether there is a token for the server at this URL, good or not.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::Store`].
+    pub fn is_known(&self, url: &str) -> Result<bool, AuthError> {
+        let kept = self.store.get(&session::name(url.trim()));
+        let kept = kept.map_err(|error| AuthError::Store(error.to_string()))?;
+        Ok(kept.is_some())
+    }
+
     /// Forgets the tokens for the server at this URL. The registration stays.
     ///
     /// # Errors
     ///
     /// [`AuthError::Store`].
     pub fn forget(&self, url: &str) -> Result<(), AuthError> {
-        let forgotten = self.store.set(&session::name(url), None);
+        let forgotten = self.store.set(&session::name(url.trim()), None);
         forgotten.map_err(|error| AuthError::Store(error.to_string()))
     }
 

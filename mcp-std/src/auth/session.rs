@@ -21,6 +21,7 @@ use super::flow::{Flow, Trigger};
 use super::scope::Scopes;
 use super::token::{Kind, Tokens};
 use super::{Auth, Grant, Plan, Secret, now};
+use crate::client::Pause;
 
 /// So often one request may be sent again with another nonce, and so often with another token.
 const NONCES: u8 = 2;
@@ -33,6 +34,8 @@ pub(crate) struct Session {
     plan: Arc<Plan>,
     url: String,
     pub(super) http: io::Client,
+    /// Time that the user takes.
+    pub(crate) pause: Pause,
     state: Mutex<State>,
     /// Whoever gets a token.
     turn: async_lock::Mutex<()>,
@@ -84,6 +87,7 @@ impl Session {
             auth,
             url: url.to_owned(),
             http,
+            pause: Pause::new(),
             state: Mutex::default(),
             turn: async_lock::Mutex::new(()),
         })

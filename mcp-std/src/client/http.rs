@@ -15,6 +15,7 @@ use mcp_io::http::client::{self as io, Proxy};
 
 pub(super) use drive::drive;
 
+use super::clock::Pause;
 use super::error::ConnectError;
 
 /// A server that does not say goodbye is not waited for.
@@ -41,13 +42,12 @@ enum Unsent {
 }
 
 impl Unsent {
-    /// Whether the server cannot have acted on the request.
-    const fn is_unsent(&self) -> bool {
+    /// Whether the server cannot have acted on the request; `None`: it does not know who asks.
+    const fn is_unsent(&self) -> Option<bool> {
         match self {
-            Self::Io(error) => error.is_unsent(),
-            // Whatever was sent was refused.
+            Self::Io(error) => Some(error.is_unsent()),
             #[cfg(feature = "auth")]
-            Self::Auth(_) => true,
+            Self::Auth(_) => None,
         }
     }
 }
@@ -142,6 +142,15 @@ impl Endpoint {
 
     pub(super) fn url(&self) -> &str {
         &self.0.url
+    }
+
+    /// Says when time does not count.
+    pub(super) fn pause(&self) -> Pause {
+        #[cfg(feature = "auth")]
+        if let Some(auth) = &self.0.auth {
+            return auth.pause.clone();
+        }
+        Pause::default()
     }
 
     /// Sends a request. What the protocol says in headers is not for the program to say.
