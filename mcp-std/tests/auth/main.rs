@@ -1,0 +1,10 @@
+//! Authorization of the client: logins, what is kept of them, and what others may try meanwhile.
+
+mod attacks;
+mod grants;
+mod kept;
+mod login;
+mod loopback;
+mod secrets;
+mod site;
+mod world;
