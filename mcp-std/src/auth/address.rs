@@ -177,7 +177,7 @@ pub(super) fn covers(resource: &str, url: &str) -> bool {
     resource.is_same_origin(&url) && whole && query
 }
 
-/// The canonical form of a server's URL as a resource (RES-I-02), for servers that do not name it themselves.
+/// The canonical form of a server's URL as a resource (RSI-02), for servers that do not name it themselves.
 pub(super) fn canonical(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let Some(address) = Address::parse(url) else {

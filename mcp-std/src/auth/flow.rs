@@ -639,7 +639,7 @@ impl Flow {
         self.send(client, parameters, State::Exchanging)
     }
 
-    /// RES-I-01, and the scopes.
+    /// RSI-01, and the scopes.
     fn with_target(
         &self,
         mut parameters: Vec<(&'static str, Secret)>,

@@ -64,13 +64,10 @@ impl Loopback {
         let mut guests: Vec<smol::Task<()>> = Vec::new();
         let accept = async {
             loop {
-                let stream = match self.listener.accept().await {
-                    Ok((stream, _)) => stream,
-                    Err(_) => {
-                        // Out of descriptors, most likely.
-                        Timer::after(Duration::from_millis(100)).await;
-                        continue;
-                    }
+                let Ok((stream, _)) = self.listener.accept().await else {
+                    // Out of descriptors, most likely.
+                    Timer::after(Duration::from_millis(100)).await;
+                    continue;
                 };
                 guests.retain(|guest| !guest.is_finished());
                 if guests.len() < MOST {

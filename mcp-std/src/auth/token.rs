@@ -208,9 +208,10 @@ impl Granted {
 
     pub(super) fn expires(&self) -> Option<u64> {
         // Some write the number as text.
-        let seconds = match self.expires_in.as_ref()? {
-            serde_json::Value::String(text) => text.parse().ok()?,
-            value => value.as_u64()?,
+        let value = self.expires_in.as_ref()?;
+        let seconds: u64 = match value.as_str() {
+            Some(text) => text.parse().ok()?,
+            None => value.as_u64()?,
         };
         Some(now().saturating_add(seconds - SKEW.min(seconds / 2)))
     }

@@ -24,7 +24,7 @@ fn a_refusal_leads_to_a_login_and_every_request_has_the_token() {
     assert_eq!(registered["redirect_uris"], json!([BACK]));
     assert_eq!(registered["client_name"], "test");
     assert_eq!(registered["token_endpoint_auth_method"], "none");
-    // PKC-01, RES-I-01, SCP-01.
+    // PKC-01, RSI-01, SCP-01.
     let visit = &world.issuer.asked("/authorize")[0];
     let token = &world.issuer.asked("/token")[0];
     for (name, expected) in [
