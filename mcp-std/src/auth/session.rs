@@ -45,6 +45,7 @@ pub(crate) struct Session {
 struct State {
     /// Counts the tokens that there were.
     generation: u64,
+    logins: u64,
     tokens: Option<Arc<Tokens>>,
     prover: Option<Arc<Prover>>,
     loaded: bool,
@@ -97,14 +98,13 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts the token that there is into the head of a request (TOK-01).
-    pub(crate) async fn sign(
-        self: &Arc<Self>,
-        attempt: &mut Attempt,
-        method: &str,
-        url: &str,
-        headers: &mut HeaderMap,
-    ) -> Result<(), AuthError> {
+    /// How often somebody has logged in: a token that was refreshed is for whom it was before.
+    pub(crate) fn logins(&self) -> u64 {
+        self.state().logins
+    }
+
+    /// Replaces the token that there is if it has expired and nobody has to be asked for that.
+    pub(crate) async fn freshen(self: &Arc<Self>) {
         self.restore().await;
         let stale = {
             let state = self.state();
@@ -114,17 +114,28 @@ impl Session {
                 .filter(|it| it.refresh.is_some() || !matches!(self.plan.grant, Grant::Code))
                 .map(|it| (state.generation, it.metadata.clone()))
         };
-        if let Some((generation, metadata)) = stale {
-            let trigger = Trigger {
-                metadata,
-                refresh: true,
-                ..Trigger::default()
-            };
-            // The old one may still do.
-            if let Err(error) = self.renew(generation, trigger).await {
-                tracing::info!(%error, "a token that has expired was not replaced");
-            }
+        let Some((generation, metadata)) = stale else {
+            return;
+        };
+        let trigger = Trigger {
+            metadata,
+            refresh: true,
+            ..Trigger::default()
+        };
+        // The old one may still do.
+        if let Err(error) = self.renew(generation, trigger).await {
+            tracing::info!(%error, "a token that has expired was not replaced");
         }
+    }
+
+    /// Puts the token that there is into the head of a request (TOK-01).
+    pub(crate) fn sign(
+        &self,
+        attempt: &mut Attempt,
+        method: &str,
+        url: &str,
+        headers: &mut HeaderMap,
+    ) -> Result<(), AuthError> {
         let (tokens, prover) = {
             let state = self.state();
             attempt.generation = state.generation;
@@ -352,6 +363,7 @@ impl Session {
         state.origin = if refreshed {
             Origin::Refreshed
         } else {
+            state.logins += 1;
             Origin::Issued
         };
         drop(state);
@@ -411,6 +423,7 @@ impl Session {
         state.generation += 1;
         state.origin = Origin::Known;
         state.prover = prover.map(Arc::new);
+        state.logins += 1;
         state.tokens = Some(Arc::new(kept));
         true
     }

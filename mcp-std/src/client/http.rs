@@ -153,6 +153,15 @@ impl Endpoint {
         Pause::default()
     }
 
+    /// How often somebody has logged in.
+    pub(super) fn logins(&self) -> u64 {
+        #[cfg(feature = "auth")]
+        if let Some(auth) = &self.0.auth {
+            return auth.logins();
+        }
+        0
+    }
+
     /// Sends a request. What the protocol says in headers is not for the program to say.
     async fn send(&self, request: HttpRequest) -> Result<io::Response, Unsent> {
         let HttpRequest {
@@ -204,16 +213,20 @@ impl Endpoint {
         repeatable: bool,
     ) -> Result<io::Response, Unsent> {
         let mut attempt = crate::auth::Attempt::default();
+        let method = message.method().clone();
+        // Nobody is to log in in order to say goodbye.
+        let parting = method == Method::DELETE;
         loop {
             let mut message = message.clone();
-            let method = message.method().clone();
             let headers = message.headers_mut();
-            auth.sign(&mut attempt, method.as_str(), written, headers)
-                .await?;
+            if !parting {
+                auth.freshen().await;
+            }
+            auth.sign(&mut attempt, method.as_str(), written, headers)?;
             let response = self.0.client.send(message, repeatable).await?;
             let status = response.status.as_u16();
-            let again = auth.judge(&mut attempt, written, status, &response.headers);
-            if !again.await? {
+            let headers = &response.headers;
+            if parting || !auth.judge(&mut attempt, written, status, headers).await? {
                 return Ok(response);
             }
         }

@@ -5,6 +5,8 @@ mod grants;
 mod kept;
 mod login;
 mod loopback;
+#[cfg(feature = "cli")]
+mod program;
 mod secrets;
 mod site;
 mod world;

@@ -62,6 +62,11 @@ impl ClientConnection<'_> {
         }
     }
 
+    /// What the server said may not be for whoever asks now.
+    pub(crate) fn forget_cached(&self) {
+        self.shared.cache.clear();
+    }
+
     /// There is no way to the server any more.
     pub(crate) fn gone(&mut self, fault: HttpFault) {
         self.end(Some(ClosedReason::Http(fault)));

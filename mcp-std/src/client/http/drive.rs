@@ -53,6 +53,7 @@ struct Driver<'d, 's> {
     /// What the timer is set to.
     due: Option<Instant>,
     ending: Option<Timer>,
+    logins: u64,
 }
 
 /// Drives a connection until it is over. Returns the request that says goodbye, if the server expects one.
@@ -75,6 +76,7 @@ pub(crate) async fn drive(
         timer: Timer::never(),
         due: None,
         ending: None,
+        logins: 0,
     };
     poll_fn(|cx| driver.poll(cx)).await;
     driver.http.leave()
@@ -183,6 +185,12 @@ impl Driver<'_, '_> {
 
     fn take(&mut self, key: ExchangeKey, event: Event) {
         self.connection.heard();
+        let logins = self.endpoint.logins();
+        if logins != self.logins {
+            // It may be somebody else (CAC-08).
+            self.logins = logins;
+            self.connection.forget_cached();
+        }
         let now = self.connection.now();
         match event {
             Event::Head(status, headers) => {
