@@ -214,7 +214,8 @@
 //!
 //! # Features
 //!
-//! - `auth`, on: [`http::auth`], servers whose clients need an access token. It takes `http`.
+//! - `auth`, on: [`auth`], for clients of servers that want to know who asks, and [`http::auth`], for those servers. It needs
+//!   `client` and `http`.
 //! - `client`, on: [`Client`]. A program that only serves does without.
 //! - `http`, on: [`Server::http`] and [`Client::http`], by hyper and rustls.
 //! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
@@ -222,6 +223,8 @@
 //!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
 //! - `cli` builds the program `mcp`; a library does not need it.
 
+#[cfg(feature = "auth")]
+pub mod auth;
 #[cfg(feature = "client")]
 pub mod blocking;
 #[cfg(feature = "client")]

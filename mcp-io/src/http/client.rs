@@ -52,6 +52,7 @@ pub struct Client {
     pool: Arc<Pool>,
     permits: Permits,
     head_timeout: Option<Duration>,
+    redirects: bool,
 }
 
 /// The answer to a request: its body is still to be read.
@@ -72,6 +73,7 @@ pub struct Response {
 pub struct Builder {
     connect_timeout: Duration,
     head_timeout: Option<Duration>,
+    redirects: bool,
     max_connections: usize,
     max_idle: usize,
     idle_timeout: Duration,
@@ -86,6 +88,7 @@ impl Default for Builder {
         Self {
             connect_timeout: Duration::from_secs(10),
             head_timeout: None,
+            redirects: true,
             max_connections: 256,
             max_idle: 8,
             idle_timeout: Duration::from_secs(60),
@@ -108,6 +111,12 @@ impl Builder {
     /// answer limits that.
     pub const fn head_timeout(mut self, time: Option<Duration>) -> Self {
         self.head_timeout = time;
+        self
+    }
+
+    /// Whether redirects are followed. Where not, they are answers like others. Default: within the origin.
+    pub const fn redirects(mut self, follow: bool) -> Self {
+        self.redirects = follow;
         self
     }
 
@@ -166,6 +175,7 @@ impl Builder {
             pool: Pool::new(self.max_idle, self.idle_timeout),
             permits: Permits::new(self.max_connections),
             head_timeout: self.head_timeout,
+            redirects: self.redirects,
         })
     }
 }
@@ -192,7 +202,7 @@ impl Client {
     ///
     /// `Host` and `Content-Length` are added. A request that never went out, because its connection had been closed while it
     /// was idle, goes out on another one; one that did and was not answered goes again only if it is `repeatable` (HC-09). A
-    /// redirect within the origin that keeps method and body is followed.
+    /// redirect within the origin that keeps method and body is followed, [unless](Builder::redirects) that was not wanted.
     ///
     /// # Errors
     ///
@@ -202,6 +212,9 @@ impl Client {
         for _ in 0..=HOPS {
             let target = request.uri().clone();
             let response = self.exchange(&request, repeatable).await?;
+            if !self.redirects {
+                return Ok(response);
+            }
             match redirect::target(response.status, &response.headers, &target)? {
                 None => return Ok(response),
                 Some(next) => *request.uri_mut() = next,

@@ -288,6 +288,16 @@ impl<Kind> ClientBuilder<Kind> {
         self
     }
 
+    /// Over HTTP: how the client gets the tokens that the server wants to see, if it does. Sets `Authorization`, whatever
+    /// [`header`](Self::header) says.
+    #[cfg(feature = "auth")]
+    pub fn auth(mut self, auth: crate::auth::Auth) -> Self {
+        let mut auth = auth;
+        auth.named(&self.info.name);
+        self.http.auth = Some(auth);
+        self
+    }
+
     /// Over HTTP: trusts these authorities, certificates in PEM, besides those that browsers trust.
     #[cfg(feature = "http")]
     pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
@@ -325,6 +335,10 @@ impl<Kind> ClientBuilder<Kind> {
         let mut config = ClientConfig::new(self.info);
         config.capabilities = self.handlers.capabilities();
         config.extensions = self.extensions;
+        #[cfg(feature = "auth")]
+        if let Some(name) = self.http.auth.as_ref().and_then(|auth| auth.extension()) {
+            config.extensions = Some(declared(config.extensions.take(), name));
+        }
         config.experimental = self.experimental;
         config.mode = self.mode;
         config.connect_timeout = self.timeouts.connect;
@@ -360,6 +374,16 @@ impl<Kind> ClientBuilder<Kind> {
         handle.connected().await?;
         Ok(Client { handle })
     }
+}
+
+/// The extensions with this one, without settings unless it is there with some.
+#[cfg(feature = "auth")]
+fn declared(extensions: Option<Json<'static>>, name: &str) -> Json<'static> {
+    let known = extensions.as_ref();
+    let known = known.and_then(|known| serde_json::from_str(known.as_str()).ok());
+    let mut known: serde_json::Map<String, serde_json::Value> = known.unwrap_or_default();
+    known.entry(name).or_insert_with(|| serde_json::json!({}));
+    Json::owned(serde_json::Value::Object(known).to_string()).expect("serde_json writes JSON")
 }
 
 /// A builder of a client for futures.

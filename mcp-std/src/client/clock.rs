@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use mcp_core::time;
@@ -60,6 +60,84 @@ impl fmt::Debug for Clock {
         } else {
             "Clock(machine)"
         })
+    }
+}
+
+/// Time that does not count for a connection: its user is doing something, such as logging in. By default there is none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pause(Option<Arc<Mutex<Paused>>>);
+
+#[derive(Debug, Default)]
+struct Paused {
+    before: Duration,
+    since: Option<Instant>,
+}
+
+/// While it is there, time does not count.
+#[cfg(feature = "auth")]
+pub(crate) struct Held(Arc<Mutex<Paused>>);
+
+impl Pause {
+    /// One that can be begun.
+    #[cfg(feature = "auth")]
+    pub(crate) fn new() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// Time stands still from now on. One at a time.
+    #[cfg(feature = "auth")]
+    pub(crate) fn begin(&self) -> Option<Held> {
+        let paused = self.0.as_ref()?;
+        locked(paused).since = Some(Instant::now());
+        Some(Held(paused.clone()))
+    }
+
+    /// How much time did not count so far, and whether it stands still.
+    pub(crate) fn total(&self) -> (Duration, bool) {
+        let Some(paused) = &self.0 else {
+            return (Duration::ZERO, false);
+        };
+        let paused = locked(paused);
+        let running = paused.since.map(|since| since.elapsed());
+        (
+            paused.before + running.unwrap_or_default(),
+            running.is_some(),
+        )
+    }
+
+    /// Now, as the engine counts it.
+    pub(crate) fn now(&self) -> time::Instant {
+        let (lost, _) = self.total();
+        let lost = u64::try_from(lost.as_micros()).unwrap_or(u64::MAX);
+        time::Instant::from_micros(engine_now().as_micros().saturating_sub(lost))
+    }
+
+    /// When that is on the machine's clock, as far as that can be told.
+    pub(crate) fn instant(&self, at: time::Instant) -> Instant {
+        /// How often is looked again while time stands still.
+        const LOOK: Duration = Duration::from_millis(200);
+        let (lost, still) = self.total();
+        let at = machine_instant(at);
+        let at = at.checked_add(lost).unwrap_or(at);
+        if still {
+            at.max(Instant::now() + LOOK)
+        } else {
+            at
+        }
+    }
+}
+
+fn locked(paused: &Mutex<Paused>) -> MutexGuard<'_, Paused> {
+    paused.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(feature = "auth")]
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut paused = locked(&self.0);
+        if let Some(since) = paused.since.take() {
+            paused.before += since.elapsed();
+        }
     }
 }
 

@@ -27,7 +27,7 @@ use mcp_core::model::{
 use mcp_core::rpc::write_notification;
 use mcp_io::{End, Error, Tasks};
 
-use super::clock::engine_now;
+use super::clock::Pause;
 use super::error::{
     CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported,
 };
@@ -81,6 +81,7 @@ pub(crate) struct ClientConnection<'s> {
     /// `server/discover` was on its way when the stream ended.
     probing: bool,
     version: Option<ProtocolVersion>,
+    pause: Pause,
 }
 
 enum Phase {
@@ -140,7 +141,19 @@ impl<'s> ClientConnection<'s> {
             counted: Counters::default(),
             probing: false,
             version: None,
+            pause: Pause::default(),
         }
+    }
+
+    /// Time that does not count is told there.
+    #[cfg(feature = "http")]
+    pub(crate) fn paused_by(&mut self, pause: Pause) {
+        self.pause = pause;
+    }
+
+    /// Now, as the engine counts it.
+    pub(crate) fn now(&self) -> mcp_core::time::Instant {
+        self.pause.now()
     }
 
     /// The revision that was spoken.
@@ -231,8 +244,9 @@ impl<'s> ClientConnection<'s> {
         purpose: Purpose,
         out: &mut Vec<u8>,
     ) -> Result<RequestKey, EngineError> {
+        let now = self.now();
         let engine = self.stdio.engine_mut();
-        let key = engine.call(engine_now(), method, &params, options, &mut Lines::new(out))?;
+        let key = engine.call(now, method, &params, options, &mut Lines::new(out))?;
         let index = key.index();
         if self.asked.len() <= index {
             self.asked.resize_with(index + 1, || None);
@@ -366,8 +380,9 @@ impl<'s> ClientConnection<'s> {
             }
             Incoming::Notification(notification) => self.notified(&notification),
             Incoming::Batch(mut batch) => loop {
+                let now = self.now();
                 let engine = self.stdio.engine_mut();
-                let next = engine.next_in_batch(engine_now(), &mut batch, &mut Lines::new(out));
+                let next = engine.next_in_batch(now, &mut batch, &mut Lines::new(out));
                 let Some(incoming) = next else { break };
                 self.handle(incoming, out);
             },

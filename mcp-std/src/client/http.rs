@@ -2,6 +2,7 @@
 
 mod drive;
 
+use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use mcp_io::http::client::{self as io, Proxy};
 
 pub(super) use drive::drive;
 
+use super::clock::Pause;
 use super::error::ConnectError;
 
 /// A server that does not say goodbye is not waited for.
@@ -32,6 +34,50 @@ pub(super) struct HttpOptions {
     pub(super) max_connections: usize,
     #[cfg(unix)]
     pub(super) socket: Option<std::path::PathBuf>,
+    #[cfg(feature = "auth")]
+    pub(super) auth: Option<crate::auth::Auth>,
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+enum Unsent {
+    Io(io::Error),
+    #[cfg(feature = "auth")]
+    Auth(crate::auth::AuthError),
+}
+
+impl Unsent {
+    /// Whether the server cannot have acted on the request; `None`: it does not know who asks.
+    const fn is_unsent(&self) -> Option<bool> {
+        match self {
+            Self::Io(error) => Some(error.is_unsent()),
+            #[cfg(feature = "auth")]
+            Self::Auth(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Unsent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            #[cfg(feature = "auth")]
+            Self::Auth(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<io::Error> for Unsent {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+#[cfg(feature = "auth")]
+impl From<crate::auth::AuthError> for Unsent {
+    fn from(error: crate::auth::AuthError) -> Self {
+        Self::Auth(error)
+    }
 }
 
 impl Default for HttpOptions {
@@ -43,6 +89,8 @@ impl Default for HttpOptions {
             max_connections: 256,
             #[cfg(unix)]
             socket: None,
+            #[cfg(feature = "auth")]
+            auth: None,
         }
     }
 }
@@ -60,6 +108,8 @@ struct Parts {
     client: io::Client,
     /// For what must not wait for requests that wait.
     urgent: io::Client,
+    #[cfg(feature = "auth")]
+    auth: Option<Arc<crate::auth::Session>>,
 }
 
 impl Endpoint {
@@ -89,6 +139,16 @@ impl Endpoint {
         for authority in &options.authorities {
             builder = builder.authorities(authority.clone());
         }
+        #[cfg(feature = "auth")]
+        let auth = match &options.auth {
+            Some(auth) => {
+                // Another one, since it goes to other hosts than the server's, and follows nobody.
+                let client = builder.clone().redirects(false).build();
+                let client = client.map_err(|error| fault(error.to_string()))?;
+                Some(crate::auth::Session::new(auth.clone(), url, client))
+            }
+            None => None,
+        };
         #[cfg(unix)]
         if let Some(path) = &options.socket {
             builder = builder.socket(path.clone());
@@ -100,6 +160,8 @@ impl Endpoint {
             headers,
             urgent: client.aside(URGENT),
             client,
+            #[cfg(feature = "auth")]
+            auth,
         })))
     }
 
@@ -107,8 +169,26 @@ impl Endpoint {
         &self.0.url
     }
 
+    /// Says when time does not count.
+    pub(super) fn pause(&self) -> Pause {
+        #[cfg(feature = "auth")]
+        if let Some(auth) = &self.0.auth {
+            return auth.pause.clone();
+        }
+        Pause::default()
+    }
+
+    /// How often somebody has logged in.
+    pub(super) fn logins(&self) -> u64 {
+        #[cfg(feature = "auth")]
+        if let Some(auth) = &self.0.auth {
+            return auth.logins();
+        }
+        0
+    }
+
     /// Sends a request. What the protocol says in headers is not for the program to say.
-    async fn send(&self, request: HttpRequest) -> Result<io::Response, io::Error> {
+    async fn send(&self, request: HttpRequest) -> Result<io::Response, Unsent> {
         let HttpRequest {
             verb,
             target,
@@ -123,6 +203,12 @@ impl Endpoint {
             Verb::Get => Method::GET,
             Verb::Delete => Method::DELETE,
             Verb::Post | _ => Method::POST,
+        };
+        // As it was configured, where it is that: proofs name it so.
+        #[cfg(feature = "auth")]
+        let written = match &target {
+            None => self.url().to_owned(),
+            Some(_) => self.target(target.clone()).to_string(),
         };
         *message.uri_mut() = self.target(target);
         let headers = message.headers_mut();
@@ -140,7 +226,11 @@ impl Endpoint {
             true => &self.0.urgent,
             false => &self.0.client,
         };
-        client.send(message, repeatable).await
+        #[cfg(feature = "auth")]
+        if let Some(auth) = &self.0.auth {
+            return authorized(client, auth, &written, message, repeatable).await;
+        }
+        Ok(client.send(message, repeatable).await?)
     }
 
     fn target(&self, path: Option<String>) -> Uri {
@@ -164,5 +254,34 @@ impl Endpoint {
             Timer::after(GOODBYE).await;
         };
         or(told, late).await;
+    }
+}
+
+/// Sends a request with the token that there is, and again with another one if the server wants that.
+#[cfg(feature = "auth")]
+async fn authorized(
+    client: &io::Client,
+    auth: &Arc<crate::auth::Session>,
+    written: &str,
+    message: Request<Bytes>,
+    repeatable: bool,
+) -> Result<io::Response, Unsent> {
+    let mut attempt = crate::auth::Attempt::default();
+    let method = message.method().clone();
+    // Nobody is to log in in order to say goodbye.
+    let parting = method == Method::DELETE;
+    loop {
+        let mut message = message.clone();
+        let headers = message.headers_mut();
+        if !parting {
+            auth.freshen().await;
+        }
+        auth.sign(&mut attempt, method.as_str(), written, headers)?;
+        let response = client.send(message, repeatable).await?;
+        let status = response.status.as_u16();
+        let headers = &response.headers;
+        if parting || !auth.judge(&mut attempt, written, status, headers).await? {
+            return Ok(response);
+        }
     }
 }

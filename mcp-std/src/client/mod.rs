@@ -123,6 +123,8 @@ pub use builder::{Async, Blocking, ClientBuilder};
 pub use cache::CacheLimits;
 pub use changes::Change;
 pub use clock::Clock;
+#[cfg(feature = "auth")]
+pub(crate) use clock::Pause;
 pub use era::EraCache;
 pub use error::{CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, Timeout, Unsupported};
 pub use frames::Direction;

@@ -368,6 +368,7 @@ impl Session {
             }
             #[cfg(feature = "http")]
             Opened::Http(endpoint) => {
+                connection.paused_by(endpoint.pause());
                 let request = http::drive(&mut connection, &endpoint, self.limits).await;
                 goodbye = request.map(|request| (endpoint, request));
                 Ok(End::Finished)

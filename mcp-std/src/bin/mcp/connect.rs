@@ -22,7 +22,7 @@ use crate::failure::{Failure, Signal};
 use crate::progress::Bar;
 use crate::text::printable;
 use crate::trace::Trace;
-use crate::{ask, screen};
+use crate::{ask, login, screen};
 
 /// What all commands for a server have in common.
 #[derive(clap::Args)]
@@ -228,6 +228,12 @@ impl Target {
             Some(url) => {
                 for (name, value) in &self.header {
                     builder = builder.header(name, value);
+                }
+                // Whoever says who asks has no use for a login.
+                let says =
+                    |(name, _): &(String, String)| name.eq_ignore_ascii_case("authorization");
+                if !self.header.iter().any(says) {
+                    builder = builder.auth(login::auth());
                 }
                 builder.connect_http(url).await
             }

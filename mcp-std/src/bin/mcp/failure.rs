@@ -4,8 +4,8 @@ use core::fmt::Write as _;
 use std::process::ExitCode;
 
 use mcp_std::client::{
-    CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, HandshakeError, Step, Timeout,
-    Unsupported,
+    CallError, Closed, ClosedReason, ConnectError, ErrorAnswer, HandshakeError, HttpFault, Step,
+    Timeout, Unsupported,
 };
 use mcp_std::model::DecodeError;
 use mcp_std::{ErrorCode, Json};
@@ -32,6 +32,9 @@ pub(crate) enum Failure {
     /// Whoever read standard output has enough, as `head` has.
     Unread,
 }
+
+/// What helps where the server wants to know who asks.
+const LOGIN: &str = "\n`mcp login URL` logs in, and asks for more with `--scope`";
 
 /// What ended it.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +126,10 @@ impl Failure {
             CallError::TooManyRounds { limit, .. } => {
                 format!("the server asked for input {limit} times without an end")
             }
+            CallError::Http {
+                fault: HttpFault::Unauthorized { .. },
+                ..
+            } => format!("{error}{LOGIN}"),
             CallError::Tool(_)
             | CallError::Timeout(_)
             | CallError::Cancelled
@@ -197,6 +204,7 @@ impl Failure {
                 | HandshakeError::Closed { .. }
                 | _ => error.to_string(),
             },
+            ConnectError::Http(HttpFault::Unauthorized { .. }) => format!("{error}{LOGIN}"),
             ConnectError::Config(_) | ConnectError::Http(_) | _ => error.to_string(),
         };
         if let Some(line) = chatter {

@@ -9,6 +9,7 @@ mod demo;
 mod diagram;
 mod failure;
 mod list;
+mod login;
 mod ping;
 mod progress;
 mod prompt;
@@ -63,6 +64,10 @@ enum Command {
     Prompt(prompt::Prompt),
     /// Asks a server how an argument may go on
     Complete(complete::Complete),
+    /// Logs in to a server over HTTP, so that the other commands can use it
+    Login(login::Login),
+    /// Forgets the login to a server
+    Logout(login::Logout),
     /// Asks whether a server is there, and says how long the answer took
     Ping(ping::Ping),
 }
@@ -80,6 +85,8 @@ fn main() -> ExitCode {
         Command::Read(read) => read.run(),
         Command::Prompt(prompt) => prompt.run(),
         Command::Complete(complete) => complete.run(),
+        Command::Login(login) => login.run(),
+        Command::Logout(logout) => logout.run(),
         Command::Ping(ping) => ping.run(),
     }
 }

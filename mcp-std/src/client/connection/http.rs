@@ -7,7 +7,6 @@ use mcp_core::engine::client::Unanswered;
 use mcp_core::frame::Lines;
 
 use super::ClientConnection;
-use crate::client::clock::engine_now;
 use crate::client::error::ClosedReason;
 use crate::client::frames::Direction;
 use crate::client::watches::Watches;
@@ -17,11 +16,12 @@ impl ClientConnection<'_> {
     pub(crate) fn message(&mut self, message: &[u8], answers: Option<u64>, out: &mut Vec<u8>) {
         let written = out.len();
         self.shared.settings.tap.tell(Direction::Received, message);
+        let now = self.now();
         let engine = self.stdio.engine_mut();
         let lines = &mut Lines::new(out);
         let incoming = match answers {
-            Some(id) => engine.receive_answer(engine_now(), id, message, lines),
-            None => engine.receive(engine_now(), message, lines),
+            Some(id) => engine.receive_answer(now, id, message, lines),
+            None => engine.receive(now, message, lines),
         };
         self.handle(incoming, out);
         self.shared
@@ -41,8 +41,9 @@ impl ClientConnection<'_> {
         tracing::debug!(id, %fault, "no answer");
         let written = out.len();
         self.fault = Some(fault);
+        let now = self.now();
         let engine = self.stdio.engine_mut();
-        let incoming = engine.unanswered(engine_now(), id, why, &mut Lines::new(out));
+        let incoming = engine.unanswered(now, id, why, &mut Lines::new(out));
         self.handle(incoming, out);
         self.shared
             .settings
@@ -63,6 +64,11 @@ impl ClientConnection<'_> {
         if let Some(waker) = &self.waker {
             waker.wake_by_ref();
         }
+    }
+
+    /// What the server said may not be for whoever asks now.
+    pub(crate) fn forget_cached(&self) {
+        self.shared.cache.clear();
     }
 
     /// There is no way to the server any more.

@@ -10,7 +10,6 @@ use mcp_core::model::{Era, ProtocolVersion};
 use mcp_io::{Protocol, Wants};
 
 use super::{ClientConnection, Phase, Purpose};
-use crate::client::clock::{engine_now, machine_instant};
 use crate::client::error::{Closed, ClosedReason};
 use crate::client::frames::Direction;
 use crate::panic::contain;
@@ -42,7 +41,7 @@ impl Protocol for ClientConnection<'_> {
 
     fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         let written = out.len();
-        let step = self.stdio.receive(engine_now(), input, out);
+        let step = self.stdio.receive(self.pause.now(), input, out);
         let tap = &self.shared.settings.tap;
         if step.incoming.is_some() {
             tap.tell(Direction::Received, &input[..step.consumed]);
@@ -53,7 +52,7 @@ impl Protocol for ClientConnection<'_> {
     }
 
     fn finish(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-        let step = self.stdio.finish(engine_now(), rest, out);
+        let step = self.stdio.finish(self.pause.now(), rest, out);
         if step.incoming.is_some() {
             let tap = &self.shared.settings.tap;
             tap.tell(Direction::Received, &rest[..step.consumed]);
@@ -74,9 +73,10 @@ impl Protocol for ClientConnection<'_> {
         let written = out.len();
         if matches!(self.phase, Phase::New) {
             self.phase = Phase::Connecting;
+            let now = self.now();
             let engine = self.stdio.engine_mut();
             // A `Vec` is never full.
-            let _ = engine.connect(engine_now(), &mut Lines::new(out));
+            let _ = engine.connect(now, &mut Lines::new(out));
         }
         if !self.is_over() && self.ends.closing.as_mut().poll_next(cx).is_ready() {
             // What was said before the end comes before it: the server is told of calls that nobody waits for.
@@ -114,7 +114,8 @@ impl Protocol for ClientConnection<'_> {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let engine = self.stdio.engine().poll_timeout().map(machine_instant);
+        let engine = self.stdio.engine().poll_timeout();
+        let engine = engine.map(|at| self.pause.instant(at));
         [engine, self.silent_at(), self.again_at()]
             .into_iter()
             .flatten()
@@ -123,9 +124,10 @@ impl Protocol for ClientConnection<'_> {
 
     fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
         let written = out.len();
+        let counted = self.now();
         let engine = self.stdio.engine_mut();
         // A `Vec` is never full.
-        let _ = engine.handle_timeout(engine_now(), &mut Lines::new(out));
+        let _ = engine.handle_timeout(counted, &mut Lines::new(out));
         self.take_events();
         self.make_again(now, out);
         if self.silent_at().is_some_and(|at| at <= now) {

@@ -18,7 +18,6 @@ use mcp_core::binding::http::client::{Action, ExchangeKey, HttpClient, HttpReque
 use mcp_io::{Protocol as _, Wants};
 
 use super::Endpoint;
-use crate::client::clock::{engine_now, machine_instant};
 use crate::client::connection::ClientConnection;
 
 /// So many events of exchanges may wait; then their streams do.
@@ -39,6 +38,7 @@ enum Event {
     Data(Bytes),
     End,
     Failed { unsent: bool, reason: String },
+    Unauthorized(String),
 }
 
 struct Driver<'d, 's> {
@@ -53,6 +53,7 @@ struct Driver<'d, 's> {
     /// What the timer is set to.
     due: Option<Instant>,
     ending: Option<Timer>,
+    logins: u64,
 }
 
 /// Drives a connection until it is over. Returns the request that says goodbye, if the server expects one.
@@ -75,6 +76,7 @@ pub(crate) async fn drive(
         timer: Timer::never(),
         due: None,
         ending: None,
+        logins: 0,
     };
     poll_fn(|cx| driver.poll(cx)).await;
     driver.http.leave()
@@ -111,7 +113,8 @@ impl Driver<'_, '_> {
     }
 
     fn is_due(&mut self, cx: &mut Context<'_>) -> bool {
-        let http = self.http.poll_timeout().map(machine_instant);
+        let pause = self.endpoint.pause();
+        let http = self.http.poll_timeout().map(|at| pause.instant(at));
         let due = match (self.connection.deadline(), http) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -129,7 +132,7 @@ impl Driver<'_, '_> {
         self.due = None;
         self.connection
             .handle_timeout(Instant::now(), &mut self.out);
-        self.http.handle_timeout(engine_now());
+        self.http.handle_timeout(self.connection.now());
         true
     }
 
@@ -137,7 +140,7 @@ impl Driver<'_, '_> {
     fn turn(&mut self) {
         loop {
             let out = take(&mut self.out);
-            let now = engine_now();
+            let now = self.connection.now();
             for line in out.split(|byte| *byte == b'\n') {
                 if !line.is_empty() {
                     self.http.send(now, line);
@@ -182,7 +185,13 @@ impl Driver<'_, '_> {
 
     fn take(&mut self, key: ExchangeKey, event: Event) {
         self.connection.heard();
-        let now = engine_now();
+        let logins = self.endpoint.logins();
+        if logins != self.logins {
+            // It may be somebody else (CAC-08).
+            self.logins = logins;
+            self.connection.forget_cached();
+        }
+        let now = self.connection.now();
         match event {
             Event::Head(status, headers) => {
                 let fields: Vec<_> = headers
@@ -201,6 +210,10 @@ impl Driver<'_, '_> {
                 self.exchanges.remove(&key);
                 self.http.failed(now, key, unsent, reason);
             }
+            Event::Unauthorized(reason) => {
+                self.exchanges.remove(&key);
+                self.http.unauthorized(now, key, reason);
+            }
         }
     }
 }
@@ -208,12 +221,14 @@ impl Driver<'_, '_> {
 /// One exchange, from the request to the end of the body.
 async fn exchange(endpoint: Endpoint, request: HttpRequest, events: Sender<(ExchangeKey, Event)>) {
     let key = request.key;
-    let failed = |error: mcp_io::http::client::Error| Event::Failed {
-        unsent: error.is_unsent(),
-        reason: error.to_string(),
-    };
     let last = match endpoint.send(request).await {
-        Err(error) => failed(error),
+        Err(error) => match error.is_unsent() {
+            Some(unsent) => Event::Failed {
+                unsent,
+                reason: error.to_string(),
+            },
+            None => Event::Unauthorized(error.to_string()),
+        },
         Ok(mut response) => {
             let head = Event::Head(response.status.as_u16(), response.headers);
             // The other end is there for as long as this task is.
@@ -223,7 +238,12 @@ async fn exchange(endpoint: Endpoint, request: HttpRequest, events: Sender<(Exch
             loop {
                 match response.body.chunk().await {
                     None => break Event::End,
-                    Some(Err(error)) => break failed(error),
+                    Some(Err(error)) => {
+                        break Event::Failed {
+                            unsent: error.is_unsent(),
+                            reason: error.to_string(),
+                        };
+                    }
                     Some(Ok(bytes)) => {
                         if events.send((key, Event::Data(bytes))).await.is_err() {
                             return;

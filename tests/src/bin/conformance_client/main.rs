@@ -7,6 +7,7 @@
 //! suite finds out by itself; this only does what it asks, by nothing but the public API. With `CONFORMANCE_REVISION=auto`
 //! in the environment the client is not told the revision and finds it out, as it does for its users.
 
+mod login;
 mod scenarios;
 
 use core::time::Duration;
@@ -49,7 +50,11 @@ fn failed(why: &str) -> ExitCode {
 
 async fn run(url: &str) -> Result<(), Failure> {
     let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO")?;
-    let client = builder()?.connect_http(url).await?;
+    let mut builder = builder()?;
+    if let Some(auth) = login::auth(&scenario)? {
+        builder = builder.auth(auth);
+    }
+    let client = builder.connect_http(url).await?;
     let done = scenarios::run(&scenario, &client).await;
     client.close().await;
     done

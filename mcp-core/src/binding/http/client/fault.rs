@@ -15,6 +15,12 @@ pub enum HttpFault {
         /// What the driver says.
         reason: String,
     },
+    /// The server wants to know who asks, and there is nothing that it would take: so the driver found out (DET-10).
+    #[non_exhaustive]
+    Unauthorized {
+        /// What the driver says.
+        reason: String,
+    },
     /// The status is an error, and the body is no message.
     #[non_exhaustive]
     Status {
@@ -90,7 +96,7 @@ impl HttpFault {
         match self {
             Self::Exchange { unsent, .. } => *unsent,
             Self::Status { status, .. } => 400 <= *status && *status < 500,
-            Self::Argument { .. } => true,
+            Self::Argument { .. } | Self::Unauthorized { .. } => true,
             Self::ContentType { .. }
             | Self::ContentCoding { .. }
             | Self::Truncated { .. }
@@ -110,7 +116,8 @@ impl HttpFault {
         match self {
             Self::Exchange { .. } | Self::Truncated { .. } => true,
             Self::Status { status, .. } => matches!(status, 502..=504),
-            Self::ContentType { .. }
+            Self::Unauthorized { .. }
+            | Self::ContentType { .. }
             | Self::ContentCoding { .. }
             | Self::Unresumable { .. }
             | Self::Unanswered { .. }
@@ -127,6 +134,9 @@ impl fmt::Display for HttpFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exchange { reason, .. } => f.write_str(reason),
+            Self::Unauthorized { reason } => {
+                write!(f, "the server wants to know who asks: {reason}")
+            }
             Self::Status { status, body } => {
                 write!(f, "the server answers with status {status}")?;
                 match status {

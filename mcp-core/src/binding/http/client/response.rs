@@ -250,6 +250,21 @@ impl HttpClient {
         }
     }
 
+    /// The server has refused the request for not knowing who asks, and the driver has nothing better to show.
+    pub fn unauthorized(&mut self, now: Instant, key: ExchangeKey, reason: String) {
+        let request = self.exchanges.get(&key).and_then(|exchange| {
+            let head = matches!(exchange.reading, Reading::Head);
+            exchange.request_id().filter(|_| head)
+        });
+        match request {
+            Some(id) => {
+                self.exchanges.remove(&key);
+                self.unanswered(id, Unanswered::Failed, HttpFault::Unauthorized { reason });
+            }
+            None => self.failed(now, key, true, reason),
+        }
+    }
+
     fn no_head(&mut self, now: Instant, key: ExchangeKey, unsent: bool, reason: String) {
         let Some(exchange) = self.exchanges.get_mut(&key) else {
             return;

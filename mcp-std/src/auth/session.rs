@@ -1,0 +1,461 @@
+//! The tokens of one client at one server: each request gets the one there is, and a refusal leads to another.
+
+use core::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_channel::bounded;
+use async_io::Timer;
+use futures_lite::future::or;
+use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName};
+use mcp_io::http::client as io;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use smol::unblock;
+
+use super::challenge::Challenge;
+use super::dpop::Prover;
+use super::driver::{self, client, header};
+use super::error::AuthError;
+use super::flow::{Flow, Trigger};
+use super::scope::Scopes;
+use super::token::{Kind, Tokens};
+use super::{Auth, Grant, Plan, Secret, now};
+use crate::client::Pause;
+
+/// So often one request may be sent again with another nonce, and so often with another token.
+const NONCES: u8 = 2;
+const RENEWALS: u8 = 2;
+
+const DPOP: HeaderName = HeaderName::from_static("dpop");
+
+pub(crate) struct Session {
+    pub(super) auth: Auth,
+    plan: Arc<Plan>,
+    url: String,
+    pub(super) http: io::Client,
+    /// Time that the user takes.
+    pub(crate) pause: Pause,
+    state: Mutex<State>,
+    /// Whoever gets a token.
+    turn: async_lock::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Counts the tokens that there were.
+    generation: u64,
+    logins: u64,
+    tokens: Option<Arc<Tokens>>,
+    prover: Option<Arc<Prover>>,
+    loaded: bool,
+    origin: Origin,
+    /// The last flow that failed, and how many there were.
+    failed: Option<AuthError>,
+    flows: u64,
+    /// Scopes that were asked for in vain (SCP-04).
+    denied: Vec<Scopes>,
+}
+
+/// Where a token is from, as far as it was not accepted yet.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Origin {
+    /// It was accepted, or is from the store: if it is refused now, it is over.
+    #[default]
+    Known,
+    Refreshed,
+    Issued,
+}
+
+/// What was tried for one request.
+#[derive(Debug, Default)]
+pub(crate) struct Attempt {
+    generation: u64,
+    renewals: u8,
+    step_ups: usize,
+    nonces: u8,
+}
+
+/// The name that the tokens for a server are kept under.
+pub(super) fn name(url: &str) -> String {
+    format!("tokens {url}")
+}
+
+impl Session {
+    pub(crate) fn new(auth: Auth, url: &str, http: io::Client) -> Arc<Self> {
+        Arc::new(Self {
+            plan: Arc::new(auth.plan.clone()),
+            auth,
+            url: url.to_owned(),
+            http,
+            pause: Pause::new(),
+            state: Mutex::default(),
+            turn: async_lock::Mutex::new(()),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often somebody has logged in: a token that was refreshed is for whom it was before.
+    pub(crate) fn logins(&self) -> u64 {
+        self.state().logins
+    }
+
+    /// Replaces the token that there is if it has expired and nobody has to be asked for that.
+    pub(crate) async fn freshen(self: &Arc<Self>) {
+        self.restore().await;
+        let stale = {
+            let state = self.state();
+            let stale = state.tokens.as_ref().filter(|it| it.is_expired(now()));
+            // Without either the server's word is waited for: the user would have to be asked.
+            stale
+                .filter(|it| it.refresh.is_some() || !matches!(self.plan.grant, Grant::Code))
+                .map(|it| (state.generation, it.metadata.clone()))
+        };
+        let Some((generation, metadata)) = stale else {
+            return;
+        };
+        let trigger = Trigger {
+            metadata,
+            refresh: true,
+            ..Trigger::default()
+        };
+        // The old one may still do.
+        if let Err(error) = self.renew(generation, trigger).await {
+            tracing::info!(%error, "a token that has expired was not replaced");
+        }
+    }
+
+    /// Puts the token that there is into the head of a request (TOK-01).
+    pub(crate) fn sign(
+        &self,
+        attempt: &mut Attempt,
+        method: &str,
+        url: &str,
+        headers: &mut HeaderMap,
+    ) -> Result<(), AuthError> {
+        let (tokens, prover) = {
+            let state = self.state();
+            attempt.generation = state.generation;
+            (state.tokens.clone(), state.prover.clone())
+        };
+        let Some(tokens) = tokens else {
+            return Ok(());
+        };
+        let scheme = match (tokens.kind, prover) {
+            (Kind::Dpop, Some(prover)) => {
+                let proof = Secret::new(prover.proof(method, url, Some(&tokens.access))?);
+                headers.insert(DPOP, header(&proof).ok_or(AuthError::Rejected)?);
+                "DPoP"
+            }
+            (Kind::Dpop, None) => return Err(AuthError::Rejected),
+            (Kind::Bearer, _) => "Bearer",
+        };
+        let value = Secret::new(format!("{scheme} {}", tokens.access.expose()));
+        headers.insert(AUTHORIZATION, header(&value).ok_or(AuthError::Rejected)?);
+        Ok(())
+    }
+
+    /// Looks at the head of the answer. Whether the request is to be sent again, signed anew; if not, the answer is one for
+    /// whoever asked.
+    pub(crate) async fn judge(
+        self: &Arc<Self>,
+        attempt: &mut Attempt,
+        url: &str,
+        status: u16,
+        headers: &HeaderMap,
+    ) -> Result<bool, AuthError> {
+        let nonce = headers.get("dpop-nonce").and_then(|it| it.to_str().ok());
+        let prover = self.state().prover.clone();
+        if let (Some(prover), Some(nonce)) = (&prover, nonce) {
+            prover.remember(url, nonce);
+        }
+        if !matches!(status, 401 | 403) {
+            let mut state = self.state();
+            if state.generation == attempt.generation {
+                state.origin = Origin::Known;
+            }
+            return Ok(false);
+        }
+        let fields = headers.get_all(WWW_AUTHENTICATE).iter();
+        let challenges = Challenge::parse_all(fields.map(http::HeaderValue::as_bytes));
+        let dpop = challenges.iter().find(|it| it.is("DPoP"));
+        let bearer = challenges.iter().find(|it| it.is("Bearer"));
+        let wants_nonce = dpop.is_some_and(|it| it.parameter("error") == Some("use_dpop_nonce"));
+        if status == 401 && wants_nonce && nonce.is_some() && prover.is_some() {
+            attempt.nonces += 1;
+            if attempt.nonces <= NONCES {
+                return Ok(true);
+            }
+        }
+        // Where both are offered, the simpler one, unless there is a key already.
+        let bound = prover.is_some() || self.plan.dpop;
+        let challenge = if bound {
+            dpop.or(bearer)
+        } else {
+            bearer.or(dpop)
+        };
+        let get = |name: &str| challenge?.parameter(name);
+        let trigger = Trigger {
+            metadata: get("resource_metadata").map(str::to_owned),
+            scopes: get("scope").map(Scopes::parse),
+            refresh: status == 401,
+            dpop: challenge.is_some_and(|it| it.is("DPoP")),
+        };
+        if status == 401 {
+            self.unauthorized(attempt, trigger).await?;
+            return Ok(true);
+        }
+        if get("error") != Some("insufficient_scope") {
+            return Ok(false);
+        }
+        self.insufficient(attempt, trigger).await?;
+        Ok(true)
+    }
+
+    /// There is no token, or it is over.
+    async fn unauthorized(
+        self: &Arc<Self>,
+        attempt: &mut Attempt,
+        mut trigger: Trigger,
+    ) -> Result<(), AuthError> {
+        attempt.renewals += 1;
+        {
+            let mut state = self.state();
+            if state.generation == attempt.generation && state.origin != Origin::Known {
+                trigger.refresh = false;
+                if state.origin == Origin::Issued {
+                    // The next one would be no better, and the user would be asked without end.
+                    state.failed = Some(AuthError::Rejected);
+                    return Err(AuthError::Rejected);
+                }
+            }
+        }
+        if attempt.renewals > RENEWALS {
+            return Err(AuthError::Rejected);
+        }
+        self.renew(attempt.generation, trigger).await
+    }
+
+    /// The token is not for this (SCP-02 to SCP-04).
+    async fn insufficient(
+        self: &Arc<Self>,
+        attempt: &mut Attempt,
+        trigger: Trigger,
+    ) -> Result<(), AuthError> {
+        let wanted = trigger.scopes.clone().unwrap_or_default();
+        let refused = || AuthError::Scope {
+            wanted: super::error::excerpt(&wanted.text().unwrap_or_default()),
+        };
+        attempt.step_ups += 1;
+        {
+            let state = self.state();
+            if state.generation != attempt.generation {
+                // Another request has led to more meanwhile.
+                return if attempt.step_ups > self.auth.max_step_ups + 1 {
+                    Err(refused())
+                } else {
+                    Ok(())
+                };
+            }
+            let asked = state.tokens.as_ref().and_then(|it| it.scopes.as_deref());
+            let asked = asked.map(Scopes::parse).unwrap_or_default();
+            if asked.has_all(&wanted)
+                || state.denied.contains(&wanted)
+                || attempt.step_ups > self.auth.max_step_ups
+            {
+                return Err(refused());
+            }
+        }
+        let stepped = self.renew(attempt.generation, trigger).await;
+        if stepped.as_ref().is_err_and(|error| !error.is_transient()) {
+            let mut state = self.state();
+            // Enough to remember of one server.
+            if state.denied.len() < 64 {
+                state.denied.push(wanted);
+            }
+        }
+        stepped
+    }
+
+    /// Gets another token than that of this generation. Goes on when nobody waits for it any more: the user may be at it.
+    async fn renew(self: &Arc<Self>, generation: u64, trigger: Trigger) -> Result<(), AuthError> {
+        let (done, result) = bounded(1);
+        let this = self.clone();
+        let task = async move {
+            let renewed = this.take_turn(generation, trigger).await;
+            // Nobody may be left.
+            let _ = done.try_send(renewed);
+        };
+        smol::spawn(task).detach();
+        result.recv().await.unwrap_or(Err(AuthError::TimedOut))
+    }
+
+    /// One login at a time: who waited for it has its result.
+    async fn take_turn(&self, generation: u64, trigger: Trigger) -> Result<(), AuthError> {
+        let before = self.state().flows;
+        let _turn = self.turn.lock().await;
+        let (held, prover) = {
+            let state = self.state();
+            if state.generation != generation {
+                return Ok(());
+            }
+            // One that failed for good is not tried again; of any other, whoever waited for it hears.
+            let failed = state.failed.as_ref();
+            if let Some(failed) = failed.filter(|it| !it.is_transient() || state.flows != before) {
+                return Err(failed.clone());
+            }
+            (state.tokens.clone(), state.prover.clone())
+        };
+        if trigger.refresh && self.adopt(held.as_deref()).await {
+            return Ok(());
+        }
+        let step_up = trigger.scopes.is_some() && !trigger.refresh && held.is_some();
+        let late = async {
+            Timer::after(self.auth.login_timeout).await;
+            Err(AuthError::TimedOut)
+        };
+        let got = or(self.login(trigger, held, prover), late).await;
+        let mut state = self.state();
+        state.flows += 1;
+        match got {
+            Ok(()) => {
+                state.failed = None;
+                Ok(())
+            }
+            Err(error) => {
+                tracing::info!(%error, "no token");
+                // What there is may still do for other requests.
+                if !step_up {
+                    state.failed = Some(error.clone());
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn login(
+        &self,
+        mut trigger: Trigger,
+        held: Option<Arc<Tokens>>,
+        prover: Option<Arc<Prover>>,
+    ) -> Result<(), AuthError> {
+        let held = held.map(|held| (*held).clone());
+        trigger.dpop |= held.as_ref().is_some_and(|held| held.kind == Kind::Dpop);
+        let mut flow = Flow::new(self.plan.clone(), &self.url, trigger, held.clone(), prover)?;
+        let got = driver::run(self, &mut flow).await;
+        let tokens = match got {
+            Ok(tokens) => tokens,
+            Err(error) => {
+                self.unlearn(&flow, &error).await;
+                return Err(error);
+            }
+        };
+        let refreshed = flow.is_refreshed();
+        // Kept first: a refresh token that was rotated is lost otherwise.
+        let kept = self.save(&name(&self.url), Some(&tokens)).await;
+        let mut state = self.state();
+        state.generation += 1;
+        state.tokens = Some(Arc::new(tokens));
+        state.prover = flow.prover();
+        state.origin = if refreshed {
+            Origin::Refreshed
+        } else {
+            state.logins += 1;
+            Origin::Issued
+        };
+        drop(state);
+        if let Err(error) = kept {
+            tracing::warn!(%error, "the token is used, but not kept");
+        }
+        Ok(())
+    }
+
+    /// An authorization server that does not know this program any more gets to register it the next time.
+    async fn unlearn(&self, flow: &Flow, error: &AuthError) {
+        let AuthError::Refused { error, .. } = error else {
+            return;
+        };
+        if !matches!(error.as_str(), "invalid_client" | "unauthorized_client") {
+            return;
+        }
+        if let Some(issuer) = flow.issuer() {
+            let forgotten = self.save::<()>(&client(issuer), None).await;
+            if let Err(error) = forgotten {
+                tracing::warn!(%error, "a registration that is over stays");
+            }
+        }
+    }
+
+    /// Reads what is kept, once.
+    async fn restore(&self) {
+        if self.state().loaded {
+            return;
+        }
+        let _turn = self.turn.lock().await;
+        if self.state().loaded {
+            return;
+        }
+        self.adopt(None).await;
+        self.state().loaded = true;
+    }
+
+    /// Takes what is kept in place of `held`, if it is something else: another program may have replaced it.
+    async fn adopt(&self, held: Option<&Tokens>) -> bool {
+        let kept = match self.load::<Tokens>(&name(&self.url)).await {
+            Ok(kept) => kept,
+            Err(error) => {
+                tracing::warn!(%error, "what is kept is not used");
+                None
+            }
+        };
+        let known = held.map(|held| &held.access);
+        let Some(kept) = kept.filter(|kept| Some(&kept.access) != known) else {
+            return false;
+        };
+        let prover = kept.dpop.as_ref().map(Prover::restore);
+        let Ok(prover) = prover.transpose() else {
+            return false;
+        };
+        let mut state = self.state();
+        state.generation += 1;
+        state.origin = Origin::Known;
+        state.prover = prover.map(Arc::new);
+        state.logins += 1;
+        state.tokens = Some(Arc::new(kept));
+        true
+    }
+
+    pub(super) async fn load<T: DeserializeOwned>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, AuthError> {
+        let (store, name) = (self.auth.store.clone(), name.to_owned());
+        let kept = unblock(move || store.get(&name)).await;
+        let kept = kept.map_err(|error| AuthError::Store(error.to_string()))?;
+        // What another version of this crate has written, or nobody: as if nothing was there.
+        Ok(kept.and_then(|kept| serde_json::from_str(kept.expose()).ok()))
+    }
+
+    pub(super) async fn save<T: Serialize>(
+        &self,
+        name: &str,
+        value: Option<&T>,
+    ) -> Result<(), AuthError> {
+        let value = value.map(serde_json::to_string).transpose();
+        let value = value.map_err(|error| AuthError::Store(error.to_string()))?;
+        let (store, name) = (self.auth.store.clone(), name.to_owned());
+        let kept = unblock(move || store.set(&name, value.map(Secret::new).as_ref())).await;
+        kept.map_err(|error| AuthError::Store(error.to_string()))
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("auth", &self.auth)
+            .finish_non_exhaustive()
+    }
+}
