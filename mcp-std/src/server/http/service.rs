@@ -174,20 +174,18 @@ fn begin<'a>(
 ) -> Result<Taken<'a>, Refusal> {
     let message = Message::read(body, &endpoint.server.limits());
     let principal = principal.map(|it| it.0.clone());
-    match head.route(&message)? {
-        Route::Stateless if accepts == Accepts::Json && listens(&message) => {
-            Err(Refusal::ONLY_EVENTS)
-        }
-        // Without sessions a legacy client is told what to do by the same engine that tells everybody else.
-        route if route == Route::Stateless || !endpoint.rules.has_sessions() => {
-            let begun = Exchange::begin(endpoint, principal, head, accepts, &message);
-            Ok(Taken::Alone(begun))
-        }
-        route => {
-            let response = in_session(endpoint, route, principal, accepts, message);
-            Ok(Taken::InSession(Box::pin(response)))
-        }
+    let route = head.route(&message)?;
+    let alone = route == Route::Stateless;
+    if alone && accepts == Accepts::Json && listens(&message) {
+        return Err(Refusal::ONLY_EVENTS);
     }
+    // Without sessions a legacy client is told what to do by the same engine that tells everybody else.
+    if alone || !endpoint.rules.has_sessions() {
+        let begun = Exchange::begin(endpoint, principal, head, accepts, &message);
+        return Ok(Taken::Alone(begun));
+    }
+    let response = in_session(endpoint, route, principal, accepts, message);
+    Ok(Taken::InSession(Box::pin(response)))
 }
 
 async fn in_session(
@@ -221,7 +219,7 @@ async fn in_session(
             session.post_old(&message).await?;
             Ok(accepted())
         }
-        _ => Err(Refusal::BROKEN),
+        Route::Stateless | _ => Err(Refusal::BROKEN),
     }
 }
 
@@ -299,10 +297,11 @@ fn permit(response: &mut Response<HttpBody>, origin: &str) {
 }
 
 async fn exchange_response(mut exchange: Box<Exchange>) -> Response<HttpBody> {
-    match poll_fn(|cx| exchange.poll_output(cx)).await {
-        Output::Events(first) => events(HttpBody::stream(first, Kind::Exchange(exchange))),
-        output => ended(output),
-    }
+    let output = poll_fn(|cx| exchange.poll_output(cx)).await;
+    let Output::Events(first) = output else {
+        return ended(output);
+    };
+    events(HttpBody::stream(first, Kind::Exchange(exchange)))
 }
 
 /// What is no stream is all there is.
