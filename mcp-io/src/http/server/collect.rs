@@ -40,10 +40,16 @@ where
     let mut timer = None;
     poll_fn(|cx| {
         while let Poll::Ready(frame) = body.as_mut().poll_frame(cx) {
-            match frame {
-                Some(Ok(frame)) => read.push(frame, body.size_hint().lower())?,
+            let ended = match frame {
+                Some(Ok(frame)) => {
+                    read.push(frame, body.size_hint().lower())?;
+                    body.is_end_stream()
+                }
                 Some(Err(error)) => return Poll::Ready(Err(BodyError::Failed(error.into()))),
-                None => return Poll::Ready(Ok(core::mem::take(&mut read).end())),
+                None => true,
+            };
+            if ended {
+                return Poll::Ready(Ok(core::mem::take(&mut read).end()));
             }
         }
         // Made when the body is first waited for, and in a box, since that is rare: nearly every body is there already.

@@ -238,24 +238,22 @@ fn begin<'a>(
         return Ok(Taken::Refused(Box::new(challenge)));
     }
     let principal = principal.cloned();
-    match head.route(&message)? {
-        Route::Stateless if accepts == Accepts::Json && listens(&message) => {
-            Err(Refusal::ONLY_EVENTS)
-        }
-        Route::Stateless if listens(&message) => {
-            let begun = Exchange::begin(endpoint, principal, head, accepts, &message);
-            Ok(Taken::Listening(begun))
-        }
-        // Without sessions a legacy client is told what to do by the same engine that tells everybody else.
-        route if route == Route::Stateless || !endpoint.rules.has_sessions() => {
-            let begun = Exchange::begin(endpoint, principal, head, accepts, &message);
-            Ok(Taken::Alone(begun))
-        }
-        route => {
-            let response = in_session(endpoint, route, principal, accepts, message);
-            Ok(Taken::InSession(Box::pin(response)))
-        }
+    let route = head.route(&message)?;
+    let alone = route == Route::Stateless;
+    let listens = alone && listens(&message);
+    if listens && accepts == Accepts::Json {
+        return Err(Refusal::ONLY_EVENTS);
     }
+    // Without sessions a legacy client is told what to do by the same engine that tells everybody else.
+    if alone || !endpoint.rules.has_sessions() {
+        let begun = Exchange::begin(endpoint, principal, head, accepts, &message);
+        return Ok(match listens {
+            true => Taken::Listening(begun),
+            false => Taken::Alone(begun),
+        });
+    }
+    let response = in_session(endpoint, route, principal, accepts, message);
+    Ok(Taken::InSession(Box::pin(response)))
 }
 
 async fn in_session(
@@ -290,7 +288,7 @@ async fn in_session(
             session.post_old(principal.clone(), &message).await?;
             Ok(accepted())
         }
-        _ => Err(Refusal::BROKEN),
+        Route::Stateless | _ => Err(Refusal::BROKEN),
     }
 }
 
@@ -368,10 +366,11 @@ fn permit(response: &mut Response<HttpBody>, origin: &str) {
 }
 
 async fn exchange_response(mut exchange: Box<Exchange>) -> Response<HttpBody> {
-    match poll_fn(|cx| exchange.poll_output(cx)).await {
-        Output::Events(first) => events(HttpBody::stream(first, Kind::Exchange(exchange))),
-        output => ended(output),
-    }
+    let output = poll_fn(|cx| exchange.poll_output(cx)).await;
+    let Output::Events(first) = output else {
+        return ended(output);
+    };
+    events(HttpBody::stream(first, Kind::Exchange(exchange)))
 }
 
 /// What is no stream is all there is.
