@@ -56,8 +56,10 @@ impl HttpClient {
             self.session.id.as_deref(),
             self.session.version,
         );
+        // An id that no field can hold is as good as none.
         if let Ok(id) = core::str::from_utf8(last_id)
             && !id.is_empty()
+            && id.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         {
             fields.push(("last-event-id".into(), id.into()));
         }

@@ -50,12 +50,13 @@ impl HttpClient {
             return;
         };
         let resuming = !exchange.last_id.is_empty();
+        let nothing = matches!(head.status, 202 | 204);
+        if resuming && (nothing || !head.is_success()) {
+            let status = Some(head.status);
+            self.fault(key, Unanswered::Failed, HttpFault::Unresumable { status });
+            return;
+        }
         if !head.is_success() {
-            if resuming {
-                let status = Some(head.status);
-                self.fault(key, Unanswered::Failed, HttpFault::Unresumable { status });
-                return;
-            }
             exchange.reading = Reading::Refused {
                 status: head.status,
             };
@@ -91,7 +92,7 @@ impl HttpClient {
             }
         }
         exchange.attempts = 0;
-        if head.status == 202 || head.status == 204 {
+        if nothing {
             let by_stream = self.session.is_legacy() && self.listening.key.is_some();
             if by_stream {
                 // Servers exist that answer on the stream of their own messages.
