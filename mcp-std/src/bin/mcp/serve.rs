@@ -37,11 +37,11 @@ pub(crate) struct Serve {
     /// How many threads serve HTTP
     #[arg(long, value_name = "N", default_value = "1", requires = "http")]
     threads: NonZeroUsize,
-    #[command(flatten)]
-    auth: auth::Auth,
     /// Cuts every list into pages of N
     #[arg(long, value_name = "N")]
     page_size: Option<NonZeroUsize>,
+    #[command(flatten)]
+    auth: auth::Auth,
 }
 
 #[derive(Deserialize, JsonSchema)]
