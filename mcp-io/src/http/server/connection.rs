@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
 use std::io::IoSlice;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -81,15 +81,15 @@ where
     let place = Arc::new(Place::default());
     let mut exchanges = Exchanges::new(service, Arc::clone(&turn), Arc::clone(&place));
     let mut io = Io::new(socket, Arc::clone(&turn));
-    let mut stopped = pin!(Some(settings.stopped.clone()));
+    let mut stopped = Stopped::new(settings.stopped.clone());
     let mut watch = Watch::new(&settings, &turn);
     loop {
         let mut http = settings.http.serve_connection(io, exchanges);
-        if stopped.is_none() {
+        if stopped.receiver.is_none() {
             Pin::new(&mut http).graceful_shutdown();
         }
         let end = poll_fn(|cx| {
-            if poll_stopped(&mut stopped, cx).is_ready() {
+            if stopped.poll(cx).is_ready() {
                 Pin::new(&mut http).graceful_shutdown();
             }
             if let Poll::Ready(end) = Pin::new(&mut http).poll(cx) {
@@ -120,7 +120,7 @@ where
         let Some(kept) = kept else { break };
         let mut parked = Parked::new(kept);
         let end = poll_fn(|cx| {
-            let _ = poll_stopped(&mut stopped, cx);
+            let _ = stopped.poll(cx);
             if let Poll::Ready(end) = parked.poll(&mut io, cx) {
                 return Poll::Ready(end);
             }
@@ -137,17 +137,34 @@ where
     drop(slot);
 }
 
-/// Ready once, when the shutdown begins.
-fn poll_stopped(
-    stopped: &mut Pin<&mut Option<Receiver<Infallible>>>,
-    cx: &mut Context<'_>,
-) -> Poll<()> {
-    let Some(receiver) = stopped.as_mut().as_pin_mut() else {
-        return Poll::Pending;
-    };
-    let _closed = ready!(receiver.poll_next(cx));
-    stopped.set(None);
-    Poll::Ready(())
+/// The shutdown, as a connection hears of it.
+struct Stopped {
+    receiver: Option<Pin<Box<Receiver<Infallible>>>>,
+    /// The task's waker is known, which stays the same.
+    heard: bool,
+}
+
+impl Stopped {
+    fn new(receiver: Receiver<Infallible>) -> Self {
+        Self {
+            receiver: Some(Box::pin(receiver)),
+            heard: false,
+        }
+    }
+
+    /// Ready once, when the shutdown begins.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(receiver) = &mut self.receiver else {
+            return Poll::Pending;
+        };
+        if self.heard && !receiver.is_closed() {
+            return Poll::Pending;
+        }
+        self.heard = true;
+        let _closed = ready!(receiver.as_mut().poll_next(cx));
+        self.receiver = None;
+        Poll::Ready(())
+    }
 }
 
 /// Tells a client that there are too many.

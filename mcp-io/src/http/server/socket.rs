@@ -14,6 +14,10 @@ use super::reactor::{Reactor, Registered};
 /// How many bytes one read takes at most.
 pub(super) const CHUNK: usize = 16 << 10;
 
+/// Up to this length several pieces are put together before they are written: the system takes longer over pieces than it
+/// takes to copy them.
+const SMALL: usize = 1 << 10;
+
 #[derive(Debug)]
 pub(super) enum Socket {
     Tcp(Registered<TcpStream>),
@@ -65,6 +69,20 @@ impl Socket {
     pub(super) fn write(&self, bytes: &[IoSlice<'_>]) -> io::Result<usize> {
         use std::io::Write;
 
+        let mut joined = [0; SMALL];
+        let mut free = &mut joined[..];
+        let fits = bytes.iter().map(|it| it.len()).sum::<usize>() <= SMALL;
+        let one;
+        let bytes = if bytes.len() > 1 && fits {
+            for it in bytes {
+                free.write_all(it)?;
+            }
+            let left = free.len();
+            one = [IoSlice::new(&joined[..SMALL - left])];
+            &one
+        } else {
+            bytes
+        };
         match self {
             Self::Tcp(stream) => stream.get().write_vectored(bytes),
             #[cfg(unix)]
