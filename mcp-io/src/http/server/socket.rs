@@ -1,6 +1,6 @@
 //! An accepted socket, of either kind.
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, Write as _};
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -42,12 +42,14 @@ impl Socket {
     #[cfg(unix)]
     pub(super) fn read(&self, most: usize, sink: impl FnOnce(&[u8])) -> io::Result<usize> {
         use core::mem::MaybeUninit;
+        use rustix::net::RecvFlags;
 
         let mut scratch = [MaybeUninit::<u8>::uninit(); CHUNK];
         let scratch = &mut scratch[..most.min(CHUNK)];
-        let (read, _rest) = match self {
-            Self::Tcp(stream) => rustix::io::read(stream.get(), scratch),
-            Self::Unix(stream) => rustix::io::read(stream.get(), scratch),
+        let none = RecvFlags::empty();
+        let ((read, _rest), _length) = match self {
+            Self::Tcp(stream) => rustix::net::recv(stream.get(), scratch, none),
+            Self::Unix(stream) => rustix::net::recv(stream.get(), scratch, none),
         }?;
         sink(read);
         Ok(read.len())
@@ -66,27 +68,32 @@ impl Socket {
         Ok(read)
     }
 
+    /// Writes some of it.
     pub(super) fn write(&self, bytes: &[IoSlice<'_>]) -> io::Result<usize> {
-        use std::io::Write;
-
-        let mut joined = [0; SMALL];
-        let mut free = &mut joined[..];
-        let fits = bytes.iter().map(|it| it.len()).sum::<usize>() <= SMALL;
-        let one;
-        let bytes = if bytes.len() > 1 && fits {
+        if let [one] = bytes {
+            return self.send(one);
+        }
+        if bytes.iter().map(|it| it.len()).sum::<usize>() <= SMALL {
+            let mut joined = [0; SMALL];
+            let mut free = &mut joined[..];
             for it in bytes {
                 free.write_all(it)?;
             }
             let left = free.len();
-            one = [IoSlice::new(&joined[..SMALL - left])];
-            &one
-        } else {
-            bytes
-        };
+            return self.send(&joined[..SMALL - left]);
+        }
         match self {
             Self::Tcp(stream) => stream.get().write_vectored(bytes),
             #[cfg(unix)]
             Self::Unix(stream) => stream.get().write_vectored(bytes),
+        }
+    }
+
+    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.get().write(bytes),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.get().write(bytes),
         }
     }
 

@@ -43,6 +43,30 @@ impl Server {
         kib.and_then(|kib| kib.parse().ok()).expect("a number")
     }
 
+    /// Waits until it does nothing any more: how long that took.
+    fn settle(&self) -> Duration {
+        let began = Instant::now();
+        let mut before = self.ticks();
+        loop {
+            thread::sleep(Duration::from_secs(1));
+            let after = self.ticks();
+            if after <= before + 1 {
+                return began.elapsed();
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "it goes on");
+            before = after;
+        }
+    }
+
+    /// The time that it has computed, in hundredths of a second.
+    fn ticks(&self) -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.expect("it runs");
+        let (_, fields) = stat.rsplit_once(')').expect("the name in brackets");
+        let fields = fields.split_whitespace().skip(11).take(2);
+        fields.map(|it| it.parse::<u64>().expect("a number")).sum()
+    }
+
     fn connect(&self) -> Client {
         let stream = TcpStream::connect(self.address).expect("it listens; see `ulimit -n`");
         let patience = Some(Duration::from_secs(60));
@@ -172,8 +196,8 @@ fn slow_readers() {
             client
         })
         .collect();
-    // Until they are blocked.
-    thread::sleep(Duration::from_secs(3));
+    let blocked = server.settle();
+    println!("{SLOW} clients that do not read are blocked after {blocked:.1?}");
     let with = calls(&server);
     let after = server.rss();
     println!("{CALLS} calls of one client, {SLOW} others do not read");
