@@ -29,7 +29,7 @@ use super::options::MAX_HEADERS;
 use super::parked::{self, Parked};
 use super::slots::Slot;
 use super::socket::Socket;
-use super::turn::{BODY, LINGERING, PARKING, Turn};
+use super::turn::{BODY, BUSY, LINGERING, PARKING, Turn};
 use super::watch::{End, LINGER, Watch};
 
 /// How much of a response waits for the socket before its body is asked for more, and how much of a request's body is
@@ -55,6 +55,9 @@ impl Settings {
         let mut http = Builder::new();
         // Its timer is made anew for each request; ours, which knows idle connections too, once per connection.
         http.header_read_timeout(None)
+            // It would read while the service works to see whether the client has left, for which it takes another buffer.
+            // `Peer` knows.
+            .half_close(true)
             .max_header_size(options.max_head)
             .max_buf_size(options.max_head.max(BUFFER));
         if options.max_headers != MAX_HEADERS {
@@ -80,6 +83,7 @@ where
     let turn = Arc::new(Turn::default());
     let place = Arc::new(Place::default());
     let mut exchanges = Exchanges::new(service, Arc::clone(&turn), Arc::clone(&place));
+    let peer = socket.peer();
     let mut io = Io::new(socket, Arc::clone(&turn));
     let mut stopped = Stopped::new(settings.stopped.clone());
     let mut watch = Watch::new(&settings, &turn);
@@ -96,6 +100,10 @@ where
                 if let Err(error) = end {
                     debug!(?error, "connection failed");
                 }
+                return Poll::Ready(End::Over);
+            }
+            if turn.is(BUSY) && peer.poll_left(cx).is_ready() {
+                debug!("the client has left");
                 return Poll::Ready(End::Over);
             }
             watch.poll(cx)

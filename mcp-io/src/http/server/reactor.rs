@@ -233,10 +233,32 @@ impl Readiness {
         if core::mem::take(&mut direction.ready) || direction.closed {
             return Poll::Ready(());
         }
-        match &mut direction.waker {
+        direction.wait(cx);
+        Poll::Pending
+    }
+}
+
+impl Direction {
+    fn wait(&mut self, cx: &Context<'_>) {
+        match &mut self.waker {
             Some(waker) => waker.clone_from(cx.waker()),
             none => *none = Some(cx.waker().clone()),
         }
+    }
+}
+
+/// The other end of a socket, for those who only want to know whether it is there.
+#[derive(Clone, Debug)]
+pub(super) struct Peer(Arc<Readiness>);
+
+impl Peer {
+    /// Ready when it has closed its half, or the socket is broken; whatever it has sent before.
+    pub(super) fn poll_left(&self, cx: &Context<'_>) -> Poll<()> {
+        let direction = &mut lock(&self.0.0)[READ];
+        if direction.closed {
+            return Poll::Ready(());
+        }
+        direction.wait(cx);
         Poll::Pending
     }
 }
@@ -253,6 +275,10 @@ pub(super) struct Registered<S: event::Source> {
 impl<S: event::Source> Registered<S> {
     pub(super) const fn get(&self) -> &S {
         &self.socket
+    }
+
+    pub(super) fn peer(&self) -> Peer {
+        Peer(self.readiness.clone())
     }
 
     pub(super) const fn reactor(&self) -> &Arc<Reactor> {

@@ -9,7 +9,7 @@ use mio::net::TcpStream;
 #[cfg(unix)]
 use mio::net::UnixStream;
 
-use super::reactor::{Reactor, Registered};
+use super::reactor::{Peer, Reactor, Registered};
 
 /// How many bytes one read takes at most.
 pub(super) const CHUNK: usize = 16 << 10;
@@ -102,6 +102,14 @@ impl Socket {
             Self::Tcp(stream) => stream.get().shutdown(Shutdown::Write),
             #[cfg(unix)]
             Self::Unix(stream) => stream.get().shutdown(Shutdown::Write),
+        }
+    }
+
+    pub(super) fn peer(&self) -> Peer {
+        match self {
+            Self::Tcp(stream) => stream.peer(),
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.peer(),
         }
     }
 
