@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::thread;
 use std::time::Duration;
 
-use crate::service::{LIMIT, Server};
+use crate::service::{Event, LIMIT, Server};
 
 #[test]
 fn a_body_of_known_length_is_read() {
@@ -75,6 +75,24 @@ fn a_client_that_sends_on_can_read_the_refusal() {
     let piece = [b'x'; 64 << 10];
     for _ in 0..100 {
         if let Err(error) = client.socket.write_all(&piece) {
+            assert_ne!(error.kind(), ErrorKind::ConnectionReset);
+            assert_ne!(error.kind(), ErrorKind::BrokenPipe);
+        }
+    }
+    assert_eq!(client.answer().status, 413);
+    server.stop();
+}
+
+/// The refusal is written before any of the body is there.
+#[test]
+fn a_client_that_sends_the_body_later_can_read_the_refusal() {
+    let server = Server::start(|_| {});
+    let mut client = server.connect();
+    client.send("POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n\r\n");
+    assert_eq!(server.event(), Event::Called("/echo".into()));
+    thread::sleep(Duration::from_millis(50));
+    for _ in 0..10 {
+        if let Err(error) = client.socket.write_all(&[b'x'; 64 << 10]) {
             assert_ne!(error.kind(), ErrorKind::ConnectionReset);
             assert_ne!(error.kind(), ErrorKind::BrokenPipe);
         }

@@ -1,9 +1,9 @@
 //! URLs as they are written. Which server an address leads to is read from it; it is never rewritten, since issuers and
 //! resources are compared as exact strings (ISS-03, DSC-06).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::error::AuthError;
+use super::error::{AuthError, excerpt};
 
 /// An absolute URL of HTTP in its parts, each as it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -114,17 +114,34 @@ impl<'u> Address<'u> {
             IpAddr::V6(ip) if ip.is_loopback() => Reach::Machine,
             IpAddr::V4(ip) if ip.is_private() => Reach::Network,
             IpAddr::V6(ip) if ip.is_unique_local() => Reach::Network,
-            IpAddr::V4(ip) if ip.is_link_local() || ip.is_unspecified() || ip.is_multicast() => {
-                Reach::Nowhere
-            }
-            IpAddr::V6(ip)
-                if ip.is_unicast_link_local() || ip.is_unspecified() || ip.is_multicast() =>
-            {
-                Reach::Nowhere
-            }
+            IpAddr::V4(ip) if is_nowhere_v4(ip) => Reach::Nowhere,
+            IpAddr::V6(ip) if is_nowhere_v6(ip) => Reach::Nowhere,
             IpAddr::V4(_) | IpAddr::V6(_) => Reach::World,
         }
     }
+}
+
+/// Addresses of devices, of carriers' and providers' own networks, of tests, and of nobody.
+fn is_nowhere_v4(ip: Ipv4Addr) -> bool {
+    let [a, b, c, _] = ip.octets();
+    ip.is_link_local()
+        || ip.is_multicast()
+        || a == 0
+        || a >= 240
+        || (a == 100 && b & 0xc0 == 64)
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 198 && b & 0xfe == 18)
+}
+
+/// The same, and addresses that have one of version 4 in them, by which a gateway would reach it.
+fn is_nowhere_v6(ip: Ipv6Addr) -> bool {
+    let segments = ip.segments();
+    ip.is_unicast_link_local()
+        || ip.is_multicast()
+        || segments[..6] == [0; 6]
+        || segments[..2] == [0x64, 0xff9b]
+        || segments[0] == 0x2002
+        || segments[0] & 0xffc0 == 0xfec0
 }
 
 /// From how far an address can be reached.
@@ -143,7 +160,7 @@ enum Reach {
 pub(super) fn check(url: &str, from: &str) -> Result<(), AuthError> {
     let refuse = |reason| {
         Err(AuthError::Url {
-            url: url.to_owned(),
+            url: excerpt(url),
             reason,
         })
     };

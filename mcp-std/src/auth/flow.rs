@@ -57,6 +57,8 @@ pub(super) struct Trigger {
     pub(super) refresh: bool,
     /// It wants proof of possession.
     pub(super) dpop: bool,
+    /// There is a token, which is good, and not enough.
+    pub(super) step_up: bool,
 }
 
 /// What was found out about where tokens come from.
@@ -123,6 +125,8 @@ impl Flow {
         held: Option<Tokens>,
         prover: Option<Arc<Prover>>,
     ) -> Result<Self, AuthError> {
+        // AUT-04: what is had for it would be sent in the clear.
+        check(url, url)?;
         let mut this = Self {
             plan,
             url: url.to_owned(),

@@ -36,7 +36,12 @@ pub(super) fn read<T: DeserializeOwned>(url: &str, body: &[u8]) -> Result<T, Aut
         url: url.to_owned(),
         // With a place in the text, without the text.
         reason: match error.classify() {
-            serde_json::error::Category::Data => format!("a member is missing or wrong: {error}"),
+            // What serde says of it quotes the value.
+            serde_json::error::Category::Data => format!(
+                "a member is missing or wrong, near line {}, column {}",
+                error.line(),
+                error.column()
+            ),
             serde_json::error::Category::Io
             | serde_json::error::Category::Syntax
             | serde_json::error::Category::Eof => format!("not JSON: {error}"),

@@ -112,6 +112,15 @@ struct Plan {
     dpop: bool,
 }
 
+impl Plan {
+    /// The credentials, if a secret or an assertion is shown as it is, and nobody has said to whom.
+    fn shown(&self) -> Option<&Credentials> {
+        let credentials = self.credentials.as_ref()?;
+        let bare = credentials.secret.is_some() || matches!(self.grant, Grant::Workload(_));
+        (bare && credentials.issuer.is_none()).then_some(credentials)
+    }
+}
+
 #[derive(Clone)]
 enum Grant {
     Code,

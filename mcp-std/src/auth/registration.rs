@@ -77,7 +77,8 @@ impl Credentials {
     }
 
     /// The authorization server that they are for, by its issuer, to the letter. At another one they are not used, which is
-    /// an error. Default: any.
+    /// an error. Default: the first one that takes them, which is kept with the tokens; to be named where a server is not
+    /// trusted to name it the first time.
     // REG-09.
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());

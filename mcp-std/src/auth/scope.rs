@@ -32,6 +32,11 @@ impl Scopes {
         other.0.iter().all(|scope| self.has(scope))
     }
 
+    /// Whether both have the same, in whatever order.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.has_all(other) && other.has_all(self)
+    }
+
     pub(super) fn union(mut self, other: &Self) -> Self {
         self.extend(other.iter());
         self

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use smol::unblock;
 
+use super::address::check;
 use super::challenge::Challenge;
 use super::dpop::Prover;
 use super::driver::{self, client, header};
@@ -144,6 +145,8 @@ impl Session {
         let Some(tokens) = tokens else {
             return Ok(());
         };
+        // AUT-04: nor is one that was kept sent in the clear.
+        check(&self.url, &self.url)?;
         let scheme = match (tokens.kind, prover) {
             (Kind::Dpop, Some(prover)) => {
                 let proof = Secret::new(prover.proof(method, url, Some(&tokens.access))?);
@@ -176,6 +179,8 @@ impl Session {
             let mut state = self.state();
             if state.generation == attempt.generation {
                 state.origin = Origin::Known;
+                // It was refused once, perhaps, and is good nevertheless.
+                state.failed = None;
             }
             return Ok(false);
         }
@@ -203,6 +208,7 @@ impl Session {
             scopes: get("scope").map(Scopes::parse),
             refresh: status == 401,
             dpop: challenge.is_some_and(|it| it.is("DPoP")),
+            step_up: status == 403,
         };
         if status == 401 {
             self.unauthorized(attempt, trigger).await?;
@@ -263,7 +269,7 @@ impl Session {
             let asked = state.tokens.as_ref().and_then(|it| it.scopes.as_deref());
             let asked = asked.map(Scopes::parse).unwrap_or_default();
             if asked.has_all(&wanted)
-                || state.denied.contains(&wanted)
+                || state.denied.iter().any(|denied| denied.is_same(&wanted))
                 || attempt.step_ups > self.auth.max_step_ups
             {
                 return Err(refused());
@@ -302,17 +308,21 @@ impl Session {
             if state.generation != generation {
                 return Ok(());
             }
+            (state.tokens.clone(), state.prover.clone())
+        };
+        if trigger.refresh && self.adopt(held.as_deref()).await {
+            self.state().failed = None;
+            return Ok(());
+        }
+        {
+            let state = self.state();
             // One that failed for good is not tried again; of any other, whoever waited for it hears.
             let failed = state.failed.as_ref();
             if let Some(failed) = failed.filter(|it| !it.is_transient() || state.flows != before) {
                 return Err(failed.clone());
             }
-            (state.tokens.clone(), state.prover.clone())
-        };
-        if trigger.refresh && self.adopt(held.as_deref()).await {
-            return Ok(());
         }
-        let step_up = trigger.scopes.is_some() && !trigger.refresh && held.is_some();
+        let step_up = trigger.step_up;
         let late = async {
             Timer::after(self.auth.login_timeout).await;
             Err(AuthError::TimedOut)
@@ -344,7 +354,8 @@ impl Session {
     ) -> Result<(), AuthError> {
         let held = held.map(|held| (*held).clone());
         trigger.dpop |= held.as_ref().is_some_and(|held| held.kind == Kind::Dpop);
-        let mut flow = Flow::new(self.plan.clone(), &self.url, trigger, held.clone(), prover)?;
+        let (plan, first) = self.pinned().await?;
+        let mut flow = Flow::new(plan, &self.url, trigger, held.clone(), prover)?;
         let got = driver::run(self, &mut flow).await;
         let tokens = match got {
             Ok(tokens) => tokens,
@@ -353,6 +364,12 @@ impl Session {
                 return Err(error);
             }
         };
+        if let (Some(name), Some(issuer)) = (first, flow.issuer()) {
+            let pinned = self.save(&name, Some(&issuer)).await;
+            if let Err(error) = pinned {
+                tracing::warn!(%error, "which server a secret is for is not kept");
+            }
+        }
         let refreshed = flow.is_refreshed();
         // Kept first: a refresh token that was rotated is lost otherwise.
         let kept = self.save(&name(&self.url), Some(&tokens)).await;
@@ -371,6 +388,21 @@ impl Session {
             tracing::warn!(%error, "the token is used, but not kept");
         }
         Ok(())
+    }
+
+    /// REG-09: where nobody has said which authorization server a secret is for, it is for the first one that has taken it,
+    /// whatever the server at the URL names later. The name that this is to be kept under, if it is the first time.
+    async fn pinned(&self) -> Result<(Arc<Plan>, Option<String>), AuthError> {
+        let Some(credentials) = self.plan.shown() else {
+            return Ok((self.plan.clone(), None));
+        };
+        let name = format!("issuer {} {}", credentials.id, self.url);
+        let Some(issuer) = self.load::<String>(&name).await? else {
+            return Ok((self.plan.clone(), Some(name)));
+        };
+        let mut plan = (*self.plan).clone();
+        plan.credentials = Some(credentials.clone().issuer(issuer));
+        Ok((Arc::new(plan), None))
     }
 
     /// An authorization server that does not know this program any more gets to register it the next time.

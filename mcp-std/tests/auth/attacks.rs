@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use mcp_std::ProtocolVersion;
 use mcp_std::auth::{Auth, Credentials};
+use mcp_std::client::{Client, Proxy};
 use serde_json::{Value, json};
 
 use crate::site::{Answer, Site, field, get};
@@ -456,4 +458,49 @@ fn credentials_are_for_the_server_that_gave_them() {
     let told = refused(&world, Auth::client_credentials(client));
     assert!(told.contains("https://other.example"), "{told}");
     assert!(world.visits() == 0 && world.grants().is_empty());
+}
+
+#[test]
+fn a_secret_stays_with_the_server_that_has_taken_it_first() {
+    // REG-09, when nobody has said which one it is for: another one that the server names later gets nothing.
+    let world = World::new();
+    // Clones share what is kept.
+    let auth = Auth::client_credentials(Credentials::secret("id", "a-secret"));
+    let client = world.connect(auth.clone()).expect("a connection");
+    assert_eq!(call(&client, "read").expect("an answer"), "read");
+
+    let evil = world.another_issuer();
+    let mut resource = world.resource();
+    resource["authorization_servers"] = json!([evil.origin()]);
+    world
+        .server
+        .replace(RESOURCE, move |_| Answer::json(&resource));
+    world.revoke();
+    let told = refused(&world, auth);
+    assert!(told.contains(&world.issuer.origin()), "{told}");
+    assert!(evil.asked("/token").is_empty());
+}
+
+#[test]
+fn a_secret_is_not_shown_to_a_server_that_nothing_is_known_of() {
+    let world = World::legacy();
+    let client = Credentials::secret("id", "a-secret");
+    let told = refused(&world, Auth::client_credentials(client));
+    assert!(told.contains("no metadata"), "{told}");
+    assert!(world.grants().is_empty());
+}
+
+#[test]
+fn no_token_goes_to_a_server_in_the_clear() {
+    // AUT-04: by a name that is not of this machine, whatever that leads to.
+    let site = Site::new(|_, _| Answer::status(401));
+    let client = smol::block_on(
+        Client::builder("test", "1")
+            .proxy(Proxy::Url(site.origin()))
+            .revision(ProtocolVersion::V2026_07_28)
+            .auth(user())
+            .connect_http("http://mcp.example/mcp"),
+    );
+    let told = client.expect_err("this is not to succeed").to_string();
+    assert!(told.contains("it is not `https://`"), "{told}");
 }

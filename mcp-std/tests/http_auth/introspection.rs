@@ -126,4 +126,8 @@ fn issuers_of_both_kinds() {
     let response = protected.who(&key.token(&jwt.claims()));
     assert!(said(&response.message()).contains("alice"));
     assert_eq!(opaque.hits("/introspect"), 1);
+    // One that is for somebody else is shown to nobody.
+    let foreign = key.token(&jwt.claims_with(&json!({ "iss": "https://bank.example" })));
+    assert_eq!(protected.who(&foreign).status, 401);
+    assert_eq!(opaque.hits("/introspect"), 1);
 }

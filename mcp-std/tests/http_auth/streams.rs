@@ -39,6 +39,8 @@ fn a_stream_ends_with_its_token() {
             .with("mcp-session-id", id)
             .with("mcp-protocol-version", "2025-11-25"),
         Request::modern(1, "subscriptions/listen", &listen),
+        // That of 2024-11-05.
+        Request::get(),
     ] {
         let short = key.token(&issuer.claims_with(&json!({ "exp": now() + 3 })));
         let began = Instant::now();

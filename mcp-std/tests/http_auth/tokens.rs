@@ -167,6 +167,8 @@ fn the_claims_of_a_token_decide() {
         (json!({ "exp": "soon" }), 401, "times"),
         (json!({ "sub": null, "client_id": null }), 401, "whose"),
         (json!({ "sub": null }), 200, ""),
+        // Nobody looks at what would prove that whoever shows it may.
+        (json!({ "cnf": { "jkt": "a-key" } }), 401, "bound"),
     ] {
         let (status, reason) = protected.status(&key.token(&issuer.claims_with(&change)));
         assert_eq!(status, expected, "{change}");

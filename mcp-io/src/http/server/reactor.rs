@@ -30,6 +30,9 @@ pub(super) struct Reactor {
     /// Ends the wait of the thread that waits in the system.
     bell: mio::Waker,
     sockets: Mutex<Slab<Arc<Readiness>>>,
+    /// Keys of sockets that are gone. They are given away again when the events at hand, which may name them, are told:
+    /// else the next one in the place of one that has closed would be taken for closed.
+    gone: Mutex<Vec<usize>>,
     /// Of the thread that waits in the system, or is about to.
     turn: Mutex<Turn>,
     /// Threads with nothing to do while another one waits in the system.
@@ -57,6 +60,7 @@ impl Reactor {
             registry: poll.registry().try_clone()?,
             bell: mio::Waker::new(poll.registry(), BELL)?,
             sockets: Mutex::default(),
+            gone: Mutex::default(),
             turn: Mutex::new(Turn {
                 poll,
                 events: Events::with_capacity(EVENTS),
@@ -133,12 +137,16 @@ impl Reactor {
             tracing::debug!(%error, "cannot wait for sockets");
             thread::sleep(Duration::from_millis(10));
         }
-        let sockets = lock(&self.sockets);
+        let mut sockets = lock(&self.sockets);
         for event in &turn.events {
-            // Of one that is gone, or in the place of one that is gone and is woken for nothing.
+            // Not the bell.
             if let Some(readiness) = sockets.get(event.token().0) {
                 readiness.heard(event, &mut turn.wakers);
             }
+        }
+        // Deregistered before they came here, so no later event names them.
+        for key in lock(&self.gone).drain(..) {
+            sockets.remove(key);
         }
         drop(sockets);
         turn.events.clear();
@@ -301,10 +309,37 @@ impl<S: event::Source> Drop for Registered<S> {
     fn drop(&mut self) {
         // The system does so as well when the socket is closed.
         let _ = self.reactor.registry.deregister(&mut self.socket);
-        lock(&self.reactor.sockets).remove(self.key);
+        lock(&self.reactor.gone).push(self.key);
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use mio::net::UdpSocket;
+
+    use super::*;
+
+    fn socket() -> UdpSocket {
+        let address = "127.0.0.1:0".parse().expect("an address");
+        UdpSocket::bind(address).expect("loopback")
+    }
+
+    /// The events at hand may be about the one that had it before.
+    #[test]
+    fn a_key_is_not_given_away_before_the_next_events() {
+        let reactor = Arc::new(Reactor::new().expect("the system can"));
+        let first = reactor.register(socket()).expect("it can be registered");
+        let key = first.key;
+        drop(first);
+        let second = reactor.register(socket()).expect("it can be registered");
+        assert_ne!(second.key, key);
+        // An event that is there at once: a socket that nobody has written to can be written to.
+        reactor.block_on(std::future::poll_fn(|cx| second.poll_writable(cx)));
+        let third = reactor.register(socket()).expect("it can be registered");
+        assert_eq!(third.key, key);
+    }
 }

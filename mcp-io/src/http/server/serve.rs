@@ -52,17 +52,14 @@ where
     let reactor = Arc::new(Reactor::new().map_err(Error::Poll)?);
     let acceptor = listener.register(&reactor).map_err(Error::Poll)?;
     let slots = Arc::new(Slots::new());
-    let closing = ShuttingDown::new();
     let stopping = ShuttingDown::new();
-    // Its end is dropped by the future that accepts, when that has ended.
-    let (accepts, accepted) = async_channel::bounded::<Infallible>(1);
     let threads = Threads::new(reactor);
     let accepting = {
         // One of its tasks is not to keep it.
         let executor = Arc::downgrade(&threads.executor);
         let settings = Arc::new(Settings::new(&options, stopping.receiver()));
         let max_connections = options.max_connections;
-        let (slots, closing) = (slots.clone(), closing.clone());
+        let (slots, stopping) = (slots.clone(), stopping.clone());
         let start = move |socket, slot, verdict| {
             let Some(executor) = executor.upgrade() else {
                 return;
@@ -80,22 +77,25 @@ where
         };
         async move {
             let accepting = accept(acceptor, &slots, max_connections, start);
-            future::or(closing.begun(), accepting).await;
-            drop(accepts);
+            future::or(stopping.begun(), accepting).await;
         }
     };
-    // On whatever thread is not blocked.
-    threads.executor.spawn(accepting).detach();
     for _ in 0..options.threads.max(1) {
         threads.start()?;
     }
+    // On whatever thread is not blocked.
+    let mut accepting = threads.executor.spawn(accepting);
 
-    shutdown.await;
+    // If accepting panics, so does this: a server that serves nobody is not to look like one that does.
+    let failed = async {
+        (&mut accepting).await;
+        future::pending().await
+    };
+    future::or(shutdown, failed).await;
     debug!(connections = slots.taken(), "shutting down");
-    closing.begin();
     stopping.begin();
     let ended = async {
-        let Err(_closed) = accepted.recv().await;
+        accepting.await;
         slots.at_most(0).await;
     };
     within(options.grace, ended).await;
@@ -139,6 +139,7 @@ impl Threads {
 
     /// Waits for their end, which drops all connections; not for long, if a handler blocks one.
     async fn end(mut self) {
+        self.executor = Arc::default();
         self.alive = None;
         self.ending.begin();
         let gone = self.gone.clone();

@@ -107,8 +107,9 @@ impl<'connection> Watch<'connection> {
         if called {
             self.phase = Phase::Busy;
         }
-        if !self.turn.is(BLOCKED) {
-            // The connection goes on after the response, so all of the request was read.
+        if !self.turn.is(BLOCKED) && !matches!(self.phase, Phase::Busy) {
+            // The connection goes on in the turn after the response, so all of the request was read: what was not would
+            // have been read on then, or the connection closed.
             self.turn.clear(BODY);
         }
         self.phase = match self.phase {

@@ -119,7 +119,7 @@ impl Flow {
                 self.discovered(None, server, true)
             }
             None => Err(AuthError::Document {
-                url: issuer,
+                url: excerpt(&issuer),
                 reason: "the authorization server has no metadata".to_owned(),
             }),
         }
@@ -147,7 +147,7 @@ impl Flow {
         if server.issuer != issuer {
             return Err(AuthError::Issuer {
                 found: excerpt(&server.issuer),
-                expected: issuer,
+                expected: excerpt(&issuer),
             });
         }
         self.discovered(resource, server, false)

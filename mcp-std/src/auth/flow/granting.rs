@@ -79,7 +79,13 @@ impl Flow {
         let Some(credentials) = &self.plan.credentials else {
             return Err(unknown(issuer.to_owned()));
         };
-        // REG-09.
+        // REG-09: where nothing is known of a server, nothing is shown to it.
+        if self.plan.shown().is_some() && self.found()?.guessed {
+            return Err(AuthError::Registration {
+                issuer: issuer.to_owned(),
+                reason: "it has no metadata, and a secret is not for just any server".to_owned(),
+            });
+        }
         match &credentials.issuer {
             Some(registered) if registered != issuer => Err(AuthError::ForeignCredentials {
                 issuer: issuer.to_owned(),

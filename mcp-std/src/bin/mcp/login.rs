@@ -30,6 +30,9 @@ pub(crate) struct Login {
     /// What the authorization server knows this program by, if it is registered there
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
+    /// The authorization server that has registered it, to the letter; without it, the first one that the server names
+    #[arg(long, value_name = "URL", requires = "client_id")]
+    issuer: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -81,9 +84,13 @@ impl Login {
             auth = auth.scopes(self.scope.iter().map(String::as_str));
         }
         if let Some(id) = &self.client_id {
-            auth = auth.client(match env::var(SECRET) {
+            let credentials = match env::var(SECRET) {
                 Ok(secret) => Credentials::secret(id, Secret::new(secret)),
                 Err(_) => Credentials::public(id),
+            };
+            auth = auth.client(match &self.issuer {
+                Some(issuer) => credentials.issuer(issuer),
+                None => credentials,
             });
         }
         // What is kept may not be enough for what is asked for now.

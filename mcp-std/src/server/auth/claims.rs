@@ -70,6 +70,11 @@ impl Claims {
             let reason = "The access token is not for this resource";
             return Err(Rejection::invalid(reason));
         }
+        // Whoever shows it would have to prove that it holds the key, which is not looked at here.
+        if self.get("cnf").is_some() {
+            let reason = "The access token is bound to a key, and such are not accepted";
+            return Err(Rejection::invalid(reason));
+        }
         let now = seconds(now);
         let skew = skew.as_secs_f64();
         if self.time("exp")?.is_some_and(|exp| now >= exp + skew) {

@@ -170,7 +170,7 @@ impl KeySet {
         }
         let age = state.fetched.map(|at| at.elapsed());
         let usable = age.is_some_and(|age| age < self.timing.stale_for);
-        let fresh = age.is_some_and(|age| age < self.timing.refresh_after);
+        let fresh = usable && age.is_some_and(|age| age < self.timing.refresh_after);
         if !(known && fresh) {
             self.begin_fetch(&mut state);
         }

@@ -274,11 +274,10 @@ fn bare(path: &str) -> &str {
 fn route<'t>(trusted: &'t [Trusted], token: &str) -> Result<&'t Trusted, Rejection> {
     let claimed = Jwt::parse(token).and_then(|jwt| jwt.claimed_issuer());
     let named = |it: &&Trusted| claimed.as_deref() == Some(&*it.issuer);
+    // One that names another issuer is nobody else's business.
+    let opaque = |it: &&Trusted| claimed.is_none() && !it.jwt;
     let mut issuers = trusted.iter();
-    let found = issuers
-        .clone()
-        .find(named)
-        .or_else(|| issuers.find(|it| !it.jwt));
+    let found = issuers.clone().find(named).or_else(|| issuers.find(opaque));
     let reason = match claimed {
         Some(_) => "The access token is of an issuer that is not trusted",
         None => "The access token is not one of the kind that is accepted",

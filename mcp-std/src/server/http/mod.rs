@@ -76,11 +76,12 @@ impl Server {
     }
 
     /// Serves over HTTP at an address such as `127.0.0.1:8000`, for ever, to clients on this machine:
-    /// [`http`](Self::http) has all that can be chosen. The URL may have any path.
+    /// [`http`](Self::http) has all that can be chosen. The URL may have any path. Handlers run on threads of the server's own:
+    /// those that need tokio want [`Http::service`], in axum.
     ///
     /// # Errors
     ///
-    /// The address cannot be listened at.
+    /// The address cannot be listened at, or the threads cannot be started.
     pub async fn serve_http(&self, addresses: impl ToSocketAddrs) -> Result<(), Error> {
         self.http().serve(addresses).await
     }

@@ -107,7 +107,10 @@ where
             let response = Box::pin(get(endpoint, &head, name)).await;
             response.map(|response| limited(response, principal.as_ref()))
         }
-        Ok(Verb::Open) => Box::pin(open(endpoint, name)).await,
+        Ok(Verb::Open) => {
+            let response = Box::pin(open(endpoint, name)).await;
+            response.map(|response| limited(response, principal.as_ref()))
+        }
         Ok(Verb::Delete) => delete(endpoint, &head, name),
         Ok(Verb::Preflight) => Ok(preflight(endpoint, &head)),
         Ok(_) => Err(Refusal::BROKEN),
