@@ -1,4 +1,4 @@
-//! HTTP/1.1 over smol: hyper moves the bytes, here is what it leaves open.
+//! HTTP/1.1: hyper moves the bytes, here is what it leaves open.
 
 #[cfg(feature = "http-client")]
 pub mod client;

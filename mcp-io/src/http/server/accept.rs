@@ -55,8 +55,8 @@ pub(super) async fn accept(
                 }
                 Err(error) if is_of_one(&error) => debug!(%error, "a connection was not accepted"),
                 Err(error) => {
-                    // Most likely out of file descriptors or memory: the connection stays in the backlog, and to ask for it
-                    // again at once would only burn time.
+                    // Most likely out of file descriptors or memory: to ask again at once would only burn time. The
+                    // connection stays in the backlog, if it was accepting it that failed.
                     debug!(%error, ?pause, "cannot accept connections");
                     Timer::after(pause).await;
                     pause = (pause * 2).min(MOST);

@@ -150,8 +150,7 @@ impl Acceptor {
     }
 }
 
-/// Tries anew only when something has happened: the future that runs an executor is polled whatever happens, and that
-/// would be a system call per request.
+/// Tries first, and waits when there is nobody.
 async fn accept<L: mio::event::Source, A>(
     listener: &Registered<L>,
     accept: impl Fn(&L) -> io::Result<A>,
