@@ -14,7 +14,7 @@ pub(super) struct Auth {
         requires = "audience"
     )]
     issuers: Vec<String>,
-    /// What tokens have to be for: the URL of this server as its clients know it, such as `https://mcp.example.com/mcp`
+    /// What tokens have to be for: the URL of this server as its clients know it, such as `https://mcp.example.com/mcp`.
     /// Requests to that host are served, besides those to this machine
     #[arg(
         long = "auth-audience",
