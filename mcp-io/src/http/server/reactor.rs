@@ -317,7 +317,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(mcp_loom)))]
 mod tests {
     use mio::net::UdpSocket;
 
