@@ -30,9 +30,13 @@ pub(super) fn server(issuer: &str) -> VecDeque<String> {
     let Some(address) = Address::parse(issuer).filter(|address| address.query.is_none()) else {
         return VecDeque::new();
     };
-    let origin = address.origin();
+    places(&address.origin(), address.path)
+}
+
+/// The same, for an issuer whose parts are known.
+pub(crate) fn places(origin: &str, path: &str) -> VecDeque<String> {
     // RFC 8414, section 3.1: a slash at the end is taken away first.
-    let path = address.path.strip_suffix('/').unwrap_or(address.path);
+    let path = path.strip_suffix('/').unwrap_or(path);
     let mut places = VecDeque::from([
         format!("{origin}{OAUTH}{path}"),
         format!("{origin}{OPENID}{path}"),

@@ -51,7 +51,7 @@
 mod address;
 mod assertion;
 mod challenge;
-mod discovery;
+pub(crate) mod discovery;
 mod dpop;
 mod driver;
 mod error;

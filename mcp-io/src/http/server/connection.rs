@@ -129,7 +129,7 @@ where
         let mut parked = Parked::new(kept);
         let end = poll_fn(|cx| {
             let _ = stopped.poll(cx);
-            if let Poll::Ready(end) = parked.poll(&mut io, cx) {
+            if let Poll::Ready(end) = parked.poll(&mut io, &peer, cx) {
                 return Poll::Ready(end);
             }
             watch.poll_parked(cx)

@@ -48,21 +48,6 @@ impl Io {
         }
     }
 
-    /// Ready when the client has left. What it sends is kept for later, and nothing more is read then: until that is taken
-    /// it is not noticed that the client leaves.
-    pub(super) fn poll_left(&mut self, cx: &Context<'_>) -> Poll<()> {
-        while self.ahead.is_empty() {
-            let mut ahead = Bytes::new();
-            let read =
-                ready!(self.poll_bytes(cx, CHUNK, |bytes| ahead = Bytes::copy_from_slice(bytes)));
-            if !matches!(read, Ok(1..)) {
-                return Poll::Ready(());
-            }
-            self.ahead = ahead;
-        }
-        Poll::Pending
-    }
-
     /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.
     fn poll_bytes(
         &mut self,

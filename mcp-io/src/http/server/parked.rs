@@ -15,6 +15,7 @@ use hyper::rt::Write;
 
 use super::body::Kept;
 use super::io::Io;
+use super::reactor::Peer;
 
 /// In the extensions of a response: while it has nothing to say its connection may let go of its buffers. An idle event
 /// stream then takes about 2 KiB instead of 18, besides what the service keeps for it.
@@ -79,8 +80,8 @@ where
         }
     }
 
-    pub(super) fn poll(&mut self, io: &mut Io, cx: &mut Context<'_>) -> Poll<End> {
-        if io.poll_left(cx).is_ready() {
+    pub(super) fn poll(&mut self, io: &mut Io, peer: &Peer, cx: &mut Context<'_>) -> Poll<End> {
+        if peer.poll_left(cx).is_ready() {
             return Poll::Ready(End::Broken);
         }
         loop {

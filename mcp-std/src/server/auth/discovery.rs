@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::fetch::Fetcher;
 use super::url::Url;
+use crate::auth::discovery::places;
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -15,7 +16,7 @@ struct Metadata {
 pub(super) async fn jwks_uri(fetcher: &Fetcher, issuer: &str) -> Result<String, String> {
     let url = Url::parse(issuer).map_err(str::to_owned)?;
     let mut failures = String::new();
-    for place in places(&url, issuer) {
+    for place in places(url.origin, url.path) {
         let found = match fetcher.get(&place).await {
             Ok(body) => read(&body, issuer),
             Err(error) => Err(error),
@@ -26,20 +27,6 @@ pub(super) async fn jwks_uri(fetcher: &Fetcher, issuer: &str) -> Result<String, 
         }
     }
     Err(failures)
-}
-
-/// DSC-04, in that order.
-fn places(url: &Url<'_>, issuer: &str) -> Vec<String> {
-    let mut places = vec![
-        url.well_known("oauth-authorization-server"),
-        url.well_known("openid-configuration"),
-    ];
-    let issuer = issuer.strip_suffix('/').unwrap_or(issuer);
-    let appended = format!("{issuer}/.well-known/openid-configuration");
-    if !places.contains(&appended) {
-        places.push(appended);
-    }
-    places
 }
 
 fn read(body: &[u8], issuer: &str) -> Result<String, String> {
@@ -62,7 +49,10 @@ mod tests {
     /// DSC-04.
     #[test]
     fn metadata_are_looked_for_in_order() {
-        let of = |issuer: &str| places(&Url::parse(issuer).expect("a URL"), issuer);
+        let of = |issuer: &str| {
+            let url = Url::parse(issuer).expect("a URL");
+            places(url.origin, url.path)
+        };
         assert_eq!(
             of("https://a/t1"),
             [
@@ -71,6 +61,11 @@ mod tests {
                 "https://a/t1/.well-known/openid-configuration",
             ]
         );
+        assert_eq!(
+            of("https://a/b/c")[0],
+            "https://a/.well-known/oauth-authorization-server/b/c"
+        );
+        assert_eq!(of("https://a/t1/"), of("https://a/t1"));
         for issuer in ["https://a", "https://a/"] {
             assert_eq!(
                 of(issuer),

@@ -203,9 +203,10 @@ where
         BodyError::Failed(_) | _ => Refusal::BROKEN,
     })?;
     match begin(endpoint, head, principal, accepts, &body)? {
-        Taken::Alone(Begun::Ended(output)) => Ok(ended(output)),
+        Taken::Alone(Begun::Ended(output)) | Taken::Listening(Begun::Ended(output)) => {
+            Ok(ended(output))
+        }
         Taken::Alone(Begun::Going(exchange)) => Ok(exchange_response(exchange).await),
-        Taken::Listening(Begun::Ended(output)) => Ok(ended(output)),
         Taken::Listening(Begun::Going(exchange)) => {
             Ok(limited(exchange_response(exchange).await, principal))
         }
