@@ -14,92 +14,18 @@ extern crate alloc;
 
 use alloc::borrow::Cow;
 use alloc::collections::VecDeque;
-use alloc::sync::Arc;
 use core::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mcp_benches::corpus;
+use mcp_benches::engine::{DESCRIPTION, NAME, SCHEMA, Server, VERSION, tool_names};
 use mcp_benches::request::{self, Era, Template};
 use mcp_core::Limits;
-use mcp_core::engine::server::{CallRequest, Catalog, Incoming, ReplyToken, ServerEngine};
-use mcp_core::json::RawJson;
-use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool, key};
+use mcp_core::engine::server::{CallRequest, Incoming, ReplyToken};
+use mcp_core::model::key;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-const NAME: &str = "bench-server";
-const VERSION: &str = "1.0.0";
-const SCHEMA: &str = r#"{"type":"object","properties":{"text":{"type":"string","description":"what comes back"}},"required":["text"]}"#;
-const DESCRIPTION: &str = "Answers with the text that it was called with";
-
-/// The engine, with a handler that echoes.
-struct Server {
-    engine: ServerEngine,
-    out: Vec<u8>,
-}
-
-impl Server {
-    /// A server of so many tools, the first of them `echo`; in the legacy era after the handshake.
-    fn new(era: Era, tools: usize, limits: Limits) -> Self {
-        let names = tool_names(tools);
-        let tools: Vec<Tool<'_>> = names
-            .iter()
-            .map(|name| {
-                let schema = RawJson::parse(SCHEMA.as_bytes()).expect("JSON");
-                let mut tool = Tool::new(name, schema);
-                tool.description = Some(DESCRIPTION.into());
-                tool
-            })
-            .collect();
-        let identity = Implementation::new(NAME, VERSION);
-        let catalog = Catalog::builder(&identity).tools(&tools);
-        let catalog = catalog.build().expect("good tools");
-        let mut server = Self {
-            engine: ServerEngine::new(Arc::new(catalog), limits, 0x5eed),
-            out: Vec::new(),
-        };
-        if era == Era::Legacy {
-            server.answer(request::initialize().trim_end().as_bytes());
-            server.answer(request::INITIALIZED.trim_end().as_bytes());
-        }
-        server
-    }
-
-    /// The answer to a message, empty if none is due.
-    fn answer(&mut self, message: &[u8]) -> &[u8] {
-        self.out.clear();
-        let incoming = self.engine.receive(message, &mut self.out);
-        if !matches!(incoming, Incoming::Handled) {
-            let Incoming::Call(call) = incoming else {
-                panic!("not accepted: {incoming:?}");
-            };
-            let CallRequest::Tool { arguments, .. } = call.request else {
-                panic!("not a tool: {call:?}");
-            };
-            let text = arguments.and_then(text).expect("an argument `text`");
-            self.reply(call.token, text);
-        }
-        &self.out
-    }
-
-    fn reply(&mut self, token: ReplyToken, text: Cow<'_, str>) {
-        let content = [ContentBlock::text(text)];
-        self.engine
-            .reply(token, &CallToolResult::new(&content), &mut self.out)
-            .expect("in flight, and a Vec has room");
-    }
-}
-
-fn text<'b>(arguments: RawJson<'b>) -> Option<Cow<'b, str>> {
-    let (_, text) = arguments.as_object()?.find(|(name, _)| *name == *"text")?;
-    Some(text.as_string()?.decode())
-}
-
-fn tool_names(count: usize) -> Vec<String> {
-    let others = (1..count).map(|n| format!("tool_{n}"));
-    core::iter::once("echo".into()).chain(others).collect()
-}
 
 /// How a server is first written.
 struct ValuePeer {
@@ -264,6 +190,7 @@ fn own_answers(criterion: &mut Criterion) {
         ("ping", Era::Legacy, 4, corpus::ping()),
         ("list_4", Era::Modern, 4, corpus::list(Era::Modern)),
         ("list_1000", Era::Modern, 1_000, corpus::list(Era::Modern)),
+        ("list_10000", Era::Modern, 10_000, corpus::list(Era::Modern)),
     ];
     for (name, era, tools, message) in cases {
         let bytes = message.json.as_bytes();
@@ -378,5 +305,37 @@ fn in_flight(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, calls, own_answers, in_flight);
+/// A call, by the number of tools there are, and by its length.
+fn growth(criterion: &mut Criterion) {
+    let call = corpus::echo_call(Era::Modern);
+    let mut group = criterion.benchmark_group("dispatch/tools");
+    group.throughput(Throughput::Elements(1));
+    for tools in [1, 100, 10_000, 100_000] {
+        let mut server = Server::new(Era::Modern, tools, Limits::DEFAULT);
+        let len = server.answer(call.json.as_bytes()).len();
+        group.bench_function(BenchmarkId::from_parameter(tools), |bencher| {
+            bencher.iter(|| assert_eq!(server.answer(black_box(call.json.as_bytes())).len(), len));
+        });
+    }
+    group.finish();
+
+    let mut group = criterion.benchmark_group("dispatch/bytes");
+    let mut limits = Limits::DEFAULT;
+    limits.max_message = 128 << 20;
+    let mut server = Server::new(Era::Modern, 4, limits);
+    for len in [512, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20] {
+        let call = corpus::echo_call_of(len);
+        let answer = server.answer(call.json.as_bytes()).len();
+        group.throughput(Throughput::Bytes(len as u64));
+        group.sample_size(if len > 1 << 20 { 10 } else { 100 });
+        group.bench_function(BenchmarkId::from_parameter(len), |bencher| {
+            bencher.iter(|| {
+                assert_eq!(server.answer(black_box(call.json.as_bytes())).len(), answer);
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, calls, own_answers, in_flight, growth);
 criterion_main!(benches);

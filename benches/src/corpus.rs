@@ -137,6 +137,79 @@ pub fn long_text() -> Message {
     text_call("text_70k", &prose(70 * 1024))
 }
 
+/// The shapes that are too long to be mixed with the others: a call of 1 MB of structured arguments, and the result of
+/// `resources/read` with a blob of 16 MiB in base64.
+#[must_use]
+pub fn large() -> Vec<Message> {
+    vec![structured_megabyte(), blob()]
+}
+
+/// A call like [`structured_arguments`], of about 1 MB.
+#[must_use]
+pub fn structured_megabyte() -> Message {
+    let arguments = format!(
+        r#"{{"dry_run":false,"rows":[{}]}}"#,
+        rows(1024 * 1024 - CALL_LEN)
+    );
+    tool_call("arguments_1m", Era::Modern, "import_rows", &arguments)
+}
+
+/// The result of `resources/read`: 12 MiB of binary data, as 16 MiB of base64.
+#[must_use]
+pub fn blob() -> Message {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut data = String::with_capacity(BLOB_LEN);
+    for n in 0.. {
+        let roll = mix(n);
+        if data.len() == BLOB_LEN {
+            break;
+        }
+        data.extend((0..8).map(|at| char::from(ALPHABET[(roll >> (8 * at)) as usize & 63])));
+    }
+    Message {
+        name: "blob_16m",
+        method: None,
+        json: format!(
+            r#"{{"jsonrpc":"2.0","id":42,"result":{{"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[{{"uri":"file:///scan.tiff","mimeType":"image/tiff","blob":"{data}"}}]}}}}"#
+        ),
+    }
+}
+
+/// A modern call of the tool `echo`, `len` bytes long.
+///
+/// # Panics
+///
+/// If it would be shorter than one with an empty text, some 300 bytes.
+#[must_use]
+pub fn echo_call_of(len: usize) -> Message {
+    let empty = tool_call("sized", Era::Modern, "echo", r#"{"text":""}"#)
+        .json
+        .len();
+    let text = prose(len.checked_sub(empty).expect("room for the envelope"));
+    tool_call(
+        "sized",
+        Era::Modern,
+        "echo",
+        &format!(r#"{{"text":"{text}"}}"#),
+    )
+}
+
+/// The arguments of a call, or the result of a response, as they stand in it.
+///
+/// # Panics
+///
+/// If it has neither.
+#[must_use]
+pub fn payload(message: &Message) -> &str {
+    let name = match message.method {
+        Some(_) => r#","arguments":"#,
+        None => r#","result":"#,
+    };
+    let ends = if message.method.is_some() { 2 } else { 1 };
+    let (_, payload) = message.json.split_once(name).expect("a payload");
+    &payload[..payload.len() - ends]
+}
+
 /// Messages in turn, each on a line with its line end, up to `max` bytes.
 #[must_use]
 pub fn block(messages: &[Message], max: usize) -> Vec<u8> {
@@ -153,6 +226,9 @@ pub fn block(messages: &[Message], max: usize) -> Vec<u8> {
 
 /// The `_meta` that every modern request carries.
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/clientInfo":{"name":"client","version":"1.4.2"}}"#;
+
+/// The length of the blob, in base64.
+const BLOB_LEN: usize = 16 * 1024 * 1024;
 
 /// The length of the text of 8 KB calls, at most.
 const TEXT_LEN: usize = 8 * 1024;
@@ -312,6 +388,33 @@ mod tests {
         let long = long_text();
         assert!(!long.json.contains('\\'));
         assert_eq!(text(&long).len(), 70 * 1024);
+    }
+
+    #[test]
+    fn large_ones_are_as_long_as_their_names() {
+        for (message, bounds) in
+            iter::zip(large(), [1_040_000..=1_050_000, BLOB_LEN..=BLOB_LEN + 300])
+        {
+            let value = value(&message);
+            assert_eq!(value["id"], 42, "{}", message.name);
+            assert!(bounds.contains(&message.json.len()), "{}", message.name);
+            let payload: Value = serde_json::from_str(payload(&message)).expect(message.name);
+            let whole = if message.method.is_some() {
+                &value["params"]["arguments"]
+            } else {
+                &value["result"]
+            };
+            assert_eq!(*whole, payload, "{}", message.name);
+        }
+    }
+
+    #[test]
+    fn a_call_is_as_long_as_was_asked_for() {
+        for len in [CALL_LEN, 1_000, 70_000] {
+            let message = echo_call_of(len);
+            assert_eq!(message.json.len(), len);
+            assert_eq!(value(&message)["method"], "tools/call");
+        }
     }
 
     #[test]

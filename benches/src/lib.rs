@@ -50,8 +50,12 @@
 //! | Benchmark | From | To | Beside |
 //! |---|---|---|---|
 //! | `scan` | 1 MiB of messages | lines | `memchr`, `str::lines`, `slice::split` |
+//! | `json` | the text of a value | its span, a member, a decoded string | serde_json, simd-json, sonic-rs |
 //! | `envelope` | the bytes of a message | id, method, params | serde_json (`Value`, borrowed with `RawValue`), simd-json |
-//! | `dispatch` | the bytes of a request | the bytes of the answer | peers built on serde_json, untyped and typed |
+//! | `dispatch` | the bytes of a request | the bytes of the answer | peers built on serde_json, untyped and typed; by length, by number of tools and of calls in flight |
+//! | `typed` | the bytes of a call; a result | the handler's type; bytes | serde_json, simd-json, sonic-rs |
+//! | `http` | 1 MiB of server-sent events; headers and a body | messages; whether they agree | `memmem`, `str::lines`; `Value` |
+//! | `pending` | a call | its answer, while others are pending | hashbrown |
 //!
 //! ```sh
 //! cargo bench -p mcp-benches --no-default-features
@@ -63,11 +67,23 @@
 //! measured, and cheap parts of it in every turn; `cargo test -p mcp-benches --no-default-features --all-targets` runs
 //! each of them once. Compare figures of one run only: machines differ, and so does one machine from hour to hour.
 
+//! # Instructions
+//!
+//! `instructions` prints how many instructions each kind of message takes, counted by valgrind (callgrind): a figure
+//! that does not depend on how busy the machine is. What is committed in `instructions.tsv` is what `.ci/run` compares
+//! with: more than 5% above it fails.
+//!
+//! ```sh
+//! benches/instructions            # compares
+//! benches/instructions --update   # writes the file anew
+//! ```
+
 extern crate alloc;
 
 pub mod answer;
 pub mod compare;
 pub mod corpus;
+pub mod engine;
 pub mod latency;
 pub mod load;
 pub mod request;
