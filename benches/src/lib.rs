@@ -14,6 +14,7 @@
 //! | `load` | drives any stdio server at a fixed window, checks every answer, prints what it measured |
 //! | `compare` | drives the floor, rmcp and ours in turn, several rounds, and prints one Markdown table |
 //! | `floor_server` | the least a server can do: copies id and text out of each line, parses nothing |
+//! | `tower_server` | the same on tower-mcp, the fastest other Rust stack that was found (feature `peers`) |
 //! | `rmcp_server` | the same `echo` tool on rmcp, the official Rust SDK (feature `peers`, on by default), at its best |
 //!
 //! ```sh
@@ -67,6 +68,10 @@
 //! measured, and cheap parts of it in every turn; `cargo test -p mcp-benches --no-default-features --all-targets` runs
 //! each of them once. Compare figures of one run only: machines differ, and so does one machine from hour to hour.
 
+//! # Everything
+//!
+//! `benches/run` measures all of it and writes `benches/results`: tables, plots, machine, date and versions.
+//!
 //! # Instructions
 //!
 //! `instructions` prints how many instructions each kind of message takes, counted by valgrind (callgrind): a figure
@@ -86,6 +91,7 @@ pub mod corpus;
 pub mod engine;
 pub mod latency;
 pub mod load;
+pub mod report;
 pub mod request;
 pub mod server;
 pub mod slots;
