@@ -49,7 +49,7 @@ impl Io {
     }
 
     /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.
-    fn poll_bytes(
+    pub(super) fn poll_bytes(
         &mut self,
         cx: &Context<'_>,
         most: usize,
