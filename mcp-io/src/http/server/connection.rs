@@ -31,7 +31,7 @@ use super::plain::Bounds;
 use super::slots::Slot;
 use super::socket::Socket;
 use super::straight::{self, Lane, Take};
-use super::turn::{BODY, BUSY, LINGERING, PARKING, Turn};
+use super::turn::{BODY, BUSY, LINGERING, MORE, PARKING, Turn};
 use super::watch::{End, LINGER, Watch};
 
 /// How much of a response waits for the socket before its body is asked for more, and how much of a request's body is
@@ -109,10 +109,6 @@ pub(super) async fn serve<S, B>(
             if stopping && lane.is_between() {
                 return Poll::Ready(straight::End::Over);
             }
-            if stopping && lane.is_unused() {
-                // Its first request, which may be on its way, is answered.
-                return Poll::Ready(straight::End::Others);
-            }
             match watch.poll(cx) {
                 Poll::Ready(end) => {
                     debug!(?end, "connection closed");
@@ -141,7 +137,9 @@ pub(super) async fn serve<S, B>(
                 }
                 return Poll::Ready(End::Over);
             }
-            if turn.is(BUSY) && peer.poll_left(cx).is_ready() {
+            // Whoever sends a body and closes their half has not left before the body is read.
+            let sends = turn.is(BODY) && turn.is(MORE);
+            if turn.is(BUSY) && !sends && peer.poll_left(cx).is_ready() {
                 debug!("the client has left");
                 return Poll::Ready(End::Over);
             }

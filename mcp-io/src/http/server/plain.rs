@@ -104,3 +104,5 @@ fn body_length(headers: &[Header<'_>]) -> Option<usize> {
     }
     length
 }
+#[cfg(all(test, not(mcp_loom)))]
+mod tests;

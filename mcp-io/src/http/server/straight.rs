@@ -60,8 +60,6 @@ pub(super) struct Lane<'connection> {
     bounds: Bounds,
     /// Of a response, what the socket has not taken yet.
     out: Vec<u8>,
-    /// Something was answered.
-    used: bool,
 }
 
 /// How the lane ends.
@@ -79,18 +77,12 @@ impl<'connection> Lane<'connection> {
             turn,
             bounds,
             out: Vec::new(),
-            used: false,
         }
     }
 
-    /// Whether something was answered and nothing is left of it: where the connection can end.
+    /// Whether nothing is left to be written: where the connection can end.
     pub(super) const fn is_between(&self) -> bool {
-        self.used && self.out.is_empty()
-    }
-
-    /// Whether nothing has come yet.
-    pub(super) const fn is_unused(&self) -> bool {
-        !self.used
+        self.out.is_empty()
     }
 
     /// Answers with what `take` makes of requests. What it has begun is left in `begun`.
@@ -136,7 +128,6 @@ impl<'connection> Lane<'connection> {
     }
 
     fn answer(&mut self, io: &mut Io, body: &[u8], cx: &mut Context<'_>) {
-        self.used = true;
         self.turn.set(CALLED);
         let mut space = [0; HEAD];
         let head = head(&mut space, body.len());
@@ -186,3 +177,5 @@ fn date() -> [u8; 29] {
     }
     date
 }
+#[cfg(all(test, not(mcp_loom)))]
+mod tests;
