@@ -7,7 +7,7 @@
 //! - One request of a connection is served at a time. Pipelined ones wait in the socket, as far as they are not in the
 //!   buffer yet, and are answered in their order.
 //! - The body of a response is dropped as soon as its client is gone, also when it has nothing to say. That a client closes
-//!   its half of the connection is understood as that it is gone.
+//!   its half of the connection is understood as that it is gone, once the body of its request is read.
 //! - `Expect: 100-continue` is answered when the service first asks for the body, and never if it does not.
 //! - A connection that is closed while its client still sends is read on for a moment, so that the client can read why.
 //! - A service that panics ends its connection and no other.
@@ -22,12 +22,14 @@ mod io;
 mod listener;
 mod options;
 mod parked;
+mod plain;
 mod reactor;
 mod serve;
 mod shutdown;
 mod sleeper;
 mod slots;
 mod socket;
+mod straight;
 mod turn;
 mod watch;
 
@@ -36,5 +38,7 @@ pub use error::Error;
 pub use listener::Listener;
 pub use options::Options;
 pub use parked::Parkable;
-pub use serve::serve;
+pub use plain::Plain;
+pub use serve::{serve, serve_straight};
 pub use shutdown::ShuttingDown;
+pub use straight::{Straight, Taken};

@@ -1,6 +1,7 @@
 //! Bodies of requests: bounded, timed, and refused so that the client learns why.
 
 use std::io::{ErrorKind, Write};
+use std::net::Shutdown;
 use std::thread;
 use std::time::Duration;
 
@@ -99,6 +100,30 @@ fn a_client_that_sends_the_body_later_can_read_the_refusal() {
     }
     assert_eq!(client.answer().status, 413);
     server.stop();
+}
+
+/// Closing one half is leaving, but not before what was sent is read, however long that is.
+#[test]
+fn a_client_that_closes_its_half_behind_a_body_is_answered() {
+    for length in [10, 7_000, 20_000, 60_000] {
+        let server = Server::start(|_| {});
+        let mut busy = server.connect();
+        let mut client = server.connect();
+        client.get("/hello");
+        client.answer();
+        // The server hears of the request and of its end at the same time.
+        busy.get("/nap");
+        assert_eq!(server.event(), Event::Called("/hello".into()));
+        assert_eq!(server.event(), Event::Called("/nap".into()));
+        let body = "x".repeat(length);
+        client.send(&format!(
+            "POST /json HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}"
+        ));
+        client.socket.shutdown(Shutdown::Write).expect("connected");
+        assert_eq!(client.answer().body, body.as_bytes());
+        assert_eq!(client.rest(), "");
+        server.stop();
+    }
 }
 
 #[test]

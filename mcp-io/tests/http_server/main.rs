@@ -6,4 +6,5 @@ mod client;
 mod exchanges;
 mod service;
 mod shutdown;
+mod straight;
 mod streams;

@@ -11,10 +11,14 @@ use std::time::Duration;
 
 use async_io::Timer;
 use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use mcp_io::http::server::{Error, Listener, Options, Parkable, ShuttingDown, collect, serve};
+use mcp_io::http::server::{
+    Error, Listener, Options, Parkable, Plain, ShuttingDown, Straight, Taken, collect, serve,
+    serve_straight,
+};
 
 use crate::client::Client;
 
@@ -55,6 +59,20 @@ impl Service {
                         return Ok(response);
                     }
                 }
+            }
+            "/json" => {
+                let streamed = request.uri().query() == Some("begun-stream");
+                let body = collect(request.into_body(), usize::MAX, Duration::from_secs(5)).await;
+                let body = body.expect("the client sends it");
+                return Ok(if streamed {
+                    parkable(short(self.events))
+                } else {
+                    json(body)
+                });
+            }
+            "/nap" => {
+                std::thread::sleep(Duration::from_millis(300));
+                Answer::from("awake")
             }
             "/slow" => {
                 Timer::after(Duration::from_millis(300)).await;
@@ -107,6 +125,45 @@ impl Service {
     }
 }
 
+fn short(events: mpsc::Sender<Event>) -> Stream {
+    let end = async {
+        Timer::after(Duration::from_millis(10)).await;
+    };
+    Stream::new(events, Some(Box::pin(end)))
+}
+
+fn json(body: Bytes) -> Response<Answer> {
+    let mut response = Response::new(Answer::Whole(Some(body)));
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+/// Takes what its query says.
+impl Straight for Service {
+    fn straight(&mut self, request: &Plain<'_>) -> Taken<Self::Future> {
+        let body = request.body().to_vec();
+        match request.query() {
+            Some("json") => Taken::Json(body),
+            Some("json-long") => Taken::Json(vec![b'x'; 32 << 20]),
+            Some("begun") => Taken::Begun(Box::pin(async move {
+                Timer::after(Duration::from_millis(5)).await;
+                Ok(json(body.into()))
+            })),
+            Some("begun-stream") => {
+                let stream = short(self.events.clone());
+                Taken::Begun(Box::pin(async { Ok(parkable(stream)) }))
+            }
+            Some("begun-endless") => {
+                let stream = Stream::new(self.events.clone(), None);
+                Taken::Begun(Box::pin(async { Ok(parkable(stream)) }))
+            }
+            Some("panic") => panic!("as asked"),
+            Some(_) | None => Taken::Declined,
+        }
+    }
+}
+
 fn parkable(stream: Stream) -> Response<Answer> {
     let mut response = Response::new(Answer::Stream(stream));
     response.extensions_mut().insert(Parkable::new());
@@ -146,6 +203,8 @@ impl From<&'static str> for Answer {
 pub(crate) struct Stream {
     first: bool,
     end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// All but the end.
+    said: bool,
     ended: bool,
     last: Bytes,
     events: mpsc::Sender<Event>,
@@ -159,6 +218,7 @@ impl Stream {
         Self {
             first: true,
             end,
+            said: false,
             ended: false,
             last: Bytes::from_static(b"really last"),
             events,
@@ -189,14 +249,17 @@ impl Body for Answer {
                 Some(Bytes::from_static(b"first"))
             }
             Self::Stream(stream) => match &mut stream.end {
-                None if stream.ended => None,
+                None if stream.said => {
+                    stream.ended = true;
+                    None
+                }
                 None => return Poll::Pending,
                 Some(end) => {
                     if end.as_mut().poll(cx).is_pending() {
                         return Poll::Pending;
                     }
                     stream.end = None;
-                    stream.ended = true;
+                    stream.said = true;
                     Some(std::mem::take(&mut stream.last))
                 }
             },
@@ -248,6 +311,18 @@ impl Server {
         let mut options = Options::default();
         change(&mut options);
         Self::run(listener, |listener, service, token| {
+            async_io::block_on(serve_straight(listener, service, options, async move {
+                token.begun().await;
+            }))
+        })
+    }
+
+    /// One whose connections are hyper's from the beginning.
+    pub(crate) fn start_plain(change: impl FnOnce(&mut Options)) -> Self {
+        let listener = Listener::bind("127.0.0.1:0").expect("loopback can be listened at");
+        let mut options = Options::default();
+        change(&mut options);
+        Self::run(listener, |listener, service, token| {
             async_io::block_on(serve(listener, service, options, async move {
                 token.begun().await;
             }))
@@ -277,6 +352,13 @@ impl Server {
 
     pub(crate) fn connect(&self) -> Client<std::net::TcpStream> {
         Client::connect(self.address.expect("listens at TCP"))
+    }
+
+    /// The status of the answer to a request on a connection of its own.
+    pub(crate) fn status(&self, request: &str) -> u16 {
+        let mut client = self.connect();
+        client.send(request);
+        client.head().0
     }
 
     /// The next thing that happens within some seconds.

@@ -27,9 +27,11 @@ use super::exchange::Exchanges;
 use super::io::Io;
 use super::options::MAX_HEADERS;
 use super::parked::{self, Parked};
+use super::plain::Bounds;
 use super::slots::Slot;
 use super::socket::Socket;
-use super::turn::{BODY, BUSY, LINGERING, PARKING, Turn};
+use super::straight::{self, Lane, Take};
+use super::turn::{BODY, BUSY, LINGERING, MORE, PARKING, Turn};
 use super::watch::{End, LINGER, Watch};
 
 /// How much of a response waits for the socket before its body is asked for more, and how much of a request's body is
@@ -46,6 +48,7 @@ pub(super) struct Settings {
     pub(super) head_timeout: Duration,
     pub(super) idle_timeout: Duration,
     pub(super) write_timeout: Duration,
+    plain: Bounds,
     stopped: Receiver<Infallible>,
 }
 
@@ -68,14 +71,23 @@ impl Settings {
             head_timeout: options.head_timeout,
             idle_timeout: options.idle_timeout,
             write_timeout: options.write_timeout,
+            plain: Bounds {
+                head: options.max_head,
+                headers: options.max_headers,
+            },
             stopped,
         }
     }
 }
 
-/// Serves the requests of one connection until either side ends it.
-pub(super) async fn serve<S, B>(socket: Socket, service: S, settings: Arc<Settings>, slot: Slot)
-where
+/// Serves the requests of one connection until either side ends it; by `take`, if there is one, as long as it can.
+pub(super) async fn serve<S, B>(
+    socket: Socket,
+    service: S,
+    take: Option<Take<S>>,
+    settings: Arc<Settings>,
+    slot: Slot,
+) where
     S: Clone + Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body<Data = Bytes> + 'static,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
@@ -87,6 +99,29 @@ where
     let mut io = Io::new(socket, Arc::clone(&turn));
     let mut stopped = Stopped::new(settings.stopped.clone());
     let mut watch = Watch::new(&settings, &turn);
+    if let Some(take) = take {
+        let mut lane = Lane::new(&turn, settings.plain);
+        let end = poll_fn(|cx| {
+            if let Poll::Ready(end) = exchanges.poll_straight(&mut lane, take, &mut io, cx) {
+                return Poll::Ready(end);
+            }
+            let stopping = stopped.poll(cx).is_ready() || stopped.receiver.is_none();
+            if stopping && lane.is_between() {
+                return Poll::Ready(straight::End::Over);
+            }
+            match watch.poll(cx) {
+                Poll::Ready(end) => {
+                    debug!(?end, "connection closed");
+                    Poll::Ready(straight::End::Over)
+                }
+                Poll::Pending => Poll::Pending,
+            }
+        })
+        .await;
+        if end == straight::End::Over {
+            return;
+        }
+    }
     loop {
         let mut http = settings.http.serve_connection(io, exchanges);
         if stopped.receiver.is_none() {
@@ -102,7 +137,9 @@ where
                 }
                 return Poll::Ready(End::Over);
             }
-            if turn.is(BUSY) && peer.poll_left(cx).is_ready() {
+            // Whoever sends a body and closes their half has not left before the body is read.
+            let sends = turn.is(BODY) && turn.is(MORE);
+            if turn.is(BUSY) && !sends && peer.poll_left(cx).is_ready() {
                 debug!("the client has left");
                 return Poll::Ready(End::Over);
             }

@@ -1,5 +1,6 @@
 //! The service as hyper sees it.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,23 +14,41 @@ use pin_project_lite::pin_project;
 use tower_service::Service;
 
 use super::body::{Busy, Place, Tracked};
+use super::io::Io;
 use super::parked;
+use super::plain::Plain;
+use super::straight::{self, Lane, Take};
 use super::turn::{BODY, BUSY, CALLED, RECEIVED, Turn};
 
 /// The service of one connection.
-pub(super) struct Exchanges<S, B> {
+pub(super) struct Exchanges<S: Service<Request<Incoming>>, B> {
     service: S,
     turn: Arc<Turn>,
     place: Arc<Place<B>>,
+    /// The next request was begun to be served before hyper has read it.
+    begun: Cell<Option<S::Future>>,
 }
 
-impl<S, B> Exchanges<S, B> {
+impl<S: Service<Request<Incoming>>, B> Exchanges<S, B> {
     pub(super) fn new(service: S, turn: Arc<Turn>, place: Arc<Place<B>>) -> Self {
         Self {
             service,
             turn,
             place,
+            begun: Cell::new(None),
         }
+    }
+
+    /// Answers requests before hyper reads any.
+    pub(super) fn poll_straight(
+        &mut self,
+        lane: &mut Lane<'_>,
+        take: Take<S>,
+        io: &mut Io,
+        cx: &mut Context<'_>,
+    ) -> Poll<straight::End> {
+        let take = |request: &Plain<'_>| take(&mut self.service, request);
+        lane.poll(io, take, &self.begun, cx)
     }
 }
 
@@ -51,6 +70,17 @@ where
         self.turn
             .change(BUSY | CALLED | body, RECEIVED | BODY & !body);
         let parkable = is_parkable(&request).then(|| Arc::clone(&self.place));
+        let busy = Some(Busy(Arc::clone(&self.turn)));
+        if let Some(future) = self.begun.take() {
+            return Exchange {
+                step: Step::Begun {
+                    unread: Some(request.into_body()),
+                    future,
+                },
+                busy,
+                parkable,
+            };
+        }
         let mut service = self.service.clone();
         // A service that is ready, as most always are, needs no place for the request to wait in, which would be part of
         // each connection. One that is not is asked again, and then knows whom to wake.
@@ -65,7 +95,7 @@ where
         };
         Exchange {
             step,
-            busy: Some(Busy(Arc::clone(&self.turn))),
+            busy,
             parkable,
         }
     }
@@ -100,6 +130,8 @@ pin_project! {
         /// For the service to be ready.
         Waiting { waiting: Option<Box<(S, Request<Incoming>)>> },
         Called { #[pin] future: F },
+        /// Its body is known, and thrown away so that the connection can go on.
+        Begun { unread: Option<Incoming>, #[pin] future: F },
     }
 }
 
@@ -128,18 +160,33 @@ where
                 }
                 StepProjection::Called { future } => {
                     let Ok(response) = ready!(future.poll(cx));
-                    let place = this
-                        .parkable
-                        .take()
-                        .filter(|_| parked::is_parkable(&response));
-                    let (head, body) = response.into_parts();
-                    let body = match (place, this.busy.take()) {
-                        (Some(place), Some(busy)) => Tracked::parkable(body, busy, place),
-                        (_, busy) => Tracked::plain(body, busy),
-                    };
-                    return Poll::Ready(Ok(Response::from_parts(head, body)));
+                    return Poll::Ready(Ok(tracked(response, this.busy, this.parkable)));
+                }
+                StepProjection::Begun { unread, future } => {
+                    while let Some(body) = unread {
+                        if ready!(Pin::new(body).poll_frame(cx)).is_none() {
+                            *unread = None;
+                        }
+                    }
+                    let Ok(response) = ready!(future.poll(cx));
+                    return Poll::Ready(Ok(tracked(response, this.busy, this.parkable)));
                 }
             }
         }
     }
+}
+
+/// A response whose body ends the service's turn.
+fn tracked<B: Body>(
+    response: Response<B>,
+    busy: &mut Option<Busy>,
+    parkable: &mut Option<Arc<Place<B>>>,
+) -> Response<Tracked<B>> {
+    let place = parkable.take().filter(|_| parked::is_parkable(&response));
+    let (head, body) = response.into_parts();
+    let body = match (place, busy.take()) {
+        (Some(place), Some(busy)) => Tracked::parkable(body, busy, place),
+        (_, busy) => Tracked::plain(body, busy),
+    };
+    Response::from_parts(head, body)
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 
 use super::socket::{CHUNK, Socket};
-use super::turn::{BLOCKED, BODY, BUSY, LINGERING, RECEIVED, Turn, WRITTEN};
+use super::turn::{BLOCKED, BODY, BUSY, LINGERING, MORE, RECEIVED, Turn, WRITTEN};
 
 /// How many reads throw away what a client still sends before others have their turn.
 const DRAINED: usize = 16;
@@ -20,6 +20,8 @@ pub(super) struct Io {
     turn: Arc<Turn>,
     /// The last read has left nothing: the next one has to wait, and a system call to learn that is saved.
     empty: bool,
+    /// The last read has filled its buffer.
+    full: bool,
     /// The client has closed its half, or the socket is broken.
     ended: bool,
     /// Our half is closed.
@@ -34,6 +36,7 @@ impl Io {
             socket,
             turn,
             empty: false,
+            full: false,
             ended: false,
             closed: false,
             ahead: Bytes::new(),
@@ -49,7 +52,7 @@ impl Io {
     }
 
     /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.
-    fn poll_bytes(
+    pub(super) fn poll_bytes(
         &mut self,
         cx: &Context<'_>,
         most: usize,
@@ -63,8 +66,9 @@ impl Io {
             match self.socket.read(most, &mut sink) {
                 Ok(read) => {
                     self.ended = read == 0;
+                    self.full = read == most.min(CHUNK);
                     // On Windows the socket tells of more only once it has said that there is no more.
-                    self.empty = cfg!(unix) && read < most.min(CHUNK) && !self.ended;
+                    self.empty = cfg!(unix) && !self.full && !self.ended;
                     return Poll::Ready(Ok(read));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.empty = true,
@@ -124,6 +128,11 @@ impl Read for Io {
         };
         if read > 0 && !self.turn.is(BUSY) {
             self.turn.set(RECEIVED);
+        }
+        if self.full || !self.ahead.is_empty() {
+            self.turn.set(MORE);
+        } else {
+            self.turn.clear(MORE);
         }
         Poll::Ready(Ok(()))
     }

@@ -42,8 +42,6 @@ pub(super) struct Reactor {
 struct Turn {
     poll: mio::Poll,
     events: Events,
-    /// Who waited for them.
-    wakers: Vec<Waker>,
 }
 
 struct Worker(Sleeper<Rousing>);
@@ -64,7 +62,6 @@ impl Reactor {
             turn: Mutex::new(Turn {
                 poll,
                 events: Events::with_capacity(EVENTS),
-                wakers: Vec::new(),
             }),
             idle: Mutex::default(),
         })
@@ -99,6 +96,7 @@ impl Reactor {
         })));
         let waker = Waker::from(worker.clone());
         let mut cx = Context::from_waker(&waker);
+        let mut wakers = Vec::new();
         loop {
             worker.0.begin();
             let polled = future.as_mut().poll(&mut cx);
@@ -107,19 +105,23 @@ impl Reactor {
                 self.hand_over();
                 return output;
             }
-            while !self.wait(&worker) {
+            while !self.wait(&worker, &mut wakers) {
                 self.idle(&worker);
                 if worker.0.is_woken() {
                     break;
                 }
+            }
+            // Whatever they do, another thread can have the turn meanwhile.
+            for waker in wakers.drain(..) {
+                waker.wake();
             }
             self.hand_over();
         }
     }
 
     /// Waits in the system until something happens, or not at all if there is something to do already. `false`: another
-    /// thread does.
-    fn wait(&self, worker: &Worker) -> bool {
+    /// thread does. `wakers` gets those who waited for what has happened.
+    fn wait(&self, worker: &Worker, wakers: &mut Vec<Waker>) -> bool {
         let mut turn = match self.turn.try_lock() {
             Ok(turn) => turn,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -141,7 +143,7 @@ impl Reactor {
         for event in &turn.events {
             // Not the bell.
             if let Some(readiness) = sockets.get(event.token().0) {
-                readiness.heard(event, &mut turn.wakers);
+                readiness.heard(event, wakers);
             }
         }
         // Deregistered before they came here, so no later event names them.
@@ -150,9 +152,6 @@ impl Reactor {
         }
         drop(sockets);
         turn.events.clear();
-        for waker in turn.wakers.drain(..) {
-            waker.wake();
-        }
         true
     }
 

@@ -25,6 +25,17 @@ pub(super) enum Socket {
     Unix(Registered<UnixStream>),
 }
 
+/// Does the same with a socket of either kind.
+macro_rules! either {
+    ($socket:ident, $stream:ident => $result:expr) => {
+        match $socket {
+            Self::Tcp($stream) => $result,
+            #[cfg(unix)]
+            Self::Unix($stream) => $result,
+        }
+    };
+}
+
 impl Socket {
     pub(super) fn tcp(stream: TcpStream, reactor: &Arc<Reactor>) -> io::Result<Self> {
         // Each write is a whole message, that must not wait for the one before to be acknowledged.
@@ -47,10 +58,11 @@ impl Socket {
         let mut scratch = [MaybeUninit::<u8>::uninit(); CHUNK];
         let scratch = &mut scratch[..most.min(CHUNK)];
         let none = RecvFlags::empty();
-        let ((read, _rest), _length) = match self {
-            Self::Tcp(stream) => rustix::net::recv(stream.get(), scratch, none),
-            Self::Unix(stream) => rustix::net::recv(stream.get(), scratch, none),
-        }?;
+        let ((read, _rest), _length) = either!(self, stream => {
+            let socket = stream.get();
+            // Where mio has nothing but poll(2), it has to know of what would block.
+            socket.try_io(|| Ok(rustix::net::recv(socket, scratch, none)?))
+        })?;
         sink(read);
         Ok(read.len())
     }
@@ -62,8 +74,7 @@ impl Socket {
 
         let mut scratch = [0; CHUNK];
         let scratch = &mut scratch[..most.min(CHUNK)];
-        let Self::Tcp(stream) = self;
-        let read = stream.get().read(scratch)?;
+        let read = either!(self, stream => stream.get().read(scratch))?;
         sink(&scratch[..read]);
         Ok(read)
     }
@@ -82,50 +93,26 @@ impl Socket {
             let left = free.len();
             return self.send(&joined[..SMALL - left]);
         }
-        match self {
-            Self::Tcp(stream) => stream.get().write_vectored(bytes),
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.get().write_vectored(bytes),
-        }
+        either!(self, stream => stream.get().write_vectored(bytes))
     }
 
     fn send(&self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.get().write(bytes),
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.get().write(bytes),
-        }
+        either!(self, stream => stream.get().write(bytes))
     }
 
     pub(super) fn shutdown(&self) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.get().shutdown(Shutdown::Write),
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.get().shutdown(Shutdown::Write),
-        }
+        either!(self, stream => stream.get().shutdown(Shutdown::Write))
     }
 
     pub(super) fn peer(&self) -> Peer {
-        match self {
-            Self::Tcp(stream) => stream.peer(),
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.peer(),
-        }
+        either!(self, stream => stream.peer())
     }
 
     pub(super) fn poll_readable(&self, cx: &Context<'_>) -> Poll<()> {
-        match self {
-            Self::Tcp(stream) => stream.poll_readable(cx),
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.poll_readable(cx),
-        }
+        either!(self, stream => stream.poll_readable(cx))
     }
 
     pub(super) fn poll_writable(&self, cx: &Context<'_>) -> Poll<()> {
-        match self {
-            Self::Tcp(stream) => stream.poll_writable(cx),
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.poll_writable(cx),
-        }
+        either!(self, stream => stream.poll_writable(cx))
     }
 }

@@ -27,6 +27,9 @@ pub(super) const QUIET: u16 = 1 << 7;
 /// The response is being parked: whoever drops its body keeps it.
 pub(super) const PARKING: u16 = 1 << 8;
 
+/// The last read has filled its buffer, or there is more of what was read before.
+pub(super) const MORE: u16 = 1 << 9;
+
 impl Turn {
     pub(super) fn is(&self, flag: u16) -> bool {
         self.0.load(Ordering::Relaxed) & flag != 0

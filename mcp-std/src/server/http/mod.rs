@@ -5,6 +5,7 @@ mod endpoint;
 mod exchange;
 mod service;
 mod session;
+mod straight;
 mod threads;
 
 use core::future::{Future, pending};
@@ -13,7 +14,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 
 use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
-use mcp_io::http::server::{Error, Listener, Options, serve};
+use mcp_io::http::server::{Error, Listener, Options, serve_straight};
 
 pub use body::HttpBody;
 pub use service::HttpService;
@@ -186,6 +187,6 @@ impl Http {
             shutdown.await;
             closing.close();
         };
-        serve(listener, service, options, shutdown).await
+        serve_straight(listener, service, options, shutdown).await
     }
 }

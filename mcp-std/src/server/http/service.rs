@@ -38,6 +38,9 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 #[derive(Clone)]
 pub struct HttpService(pub(super) Arc<Endpoint>);
 
+pub(super) type ServiceFuture =
+    Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Infallible>> + Send>>;
+
 impl HttpService {
     /// The server shuts down: streams that would go on for ever end, and nothing else does.
     pub fn close(&self) {
@@ -61,7 +64,7 @@ where
 {
     type Response = Response<HttpBody>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Infallible>> + Send>>;
+    type Future = ServiceFuture;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -91,39 +94,48 @@ where
     }
     let head = head(parts);
     let admission = endpoint.rules.admit(&head);
-    let principal = match principal(endpoint, parts, &admission).await {
-        Ok(principal) => principal,
-        Err(mut challenge) => {
-            if let Some(origin) = admission.origin {
-                permit(&mut challenge, origin);
-            }
-            return challenge;
+    let mut response = match principal(endpoint, parts, &admission).await {
+        Ok(principal) => {
+            let served = served(endpoint, &head, admission.verb, principal.as_ref(), body).await;
+            served.unwrap_or_else(|refusal| {
+                tracing::debug!(%refusal, "an HTTP request was refused");
+                refuse(refusal)
+            })
         }
+        Err(challenge) => challenge,
     };
-    let name = principal.as_ref().map(Principal::name);
-    let served = match admission.verb {
-        Ok(Verb::Post(accepts)) => post(endpoint, &head, principal.as_ref(), accepts, body).await,
-        Ok(Verb::Get) => {
-            let response = Box::pin(get(endpoint, &head, name)).await;
-            response.map(|response| limited(response, principal.as_ref()))
-        }
-        Ok(Verb::Open) => {
-            let response = Box::pin(open(endpoint, name)).await;
-            response.map(|response| limited(response, principal.as_ref()))
-        }
-        Ok(Verb::Delete) => delete(endpoint, &head, name),
-        Ok(Verb::Preflight) => Ok(preflight(endpoint, &head)),
-        Ok(_) => Err(Refusal::BROKEN),
-        Err(refusal) => Err(refusal),
-    };
-    let mut response = served.unwrap_or_else(|refusal| {
-        tracing::debug!(%refusal, "an HTTP request was refused");
-        refuse(refusal)
-    });
     if let Some(origin) = admission.origin {
         permit(&mut response, origin);
     }
     response
+}
+
+async fn served<B>(
+    endpoint: &Arc<Endpoint>,
+    head: &Head<'_>,
+    verb: Result<Verb, Refusal>,
+    principal: Option<&Principal>,
+    body: Pin<&mut B>,
+) -> Result<Response<HttpBody>, Refusal>
+where
+    B: Body,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    let name = principal.map(Principal::name);
+    match verb? {
+        Verb::Post(accepts) => post(endpoint, head, principal, accepts, body).await,
+        Verb::Get => {
+            let response = Box::pin(get(endpoint, head, name)).await?;
+            Ok(limited(response, principal))
+        }
+        Verb::Open => {
+            let response = Box::pin(open(endpoint, name)).await?;
+            Ok(limited(response, principal))
+        }
+        Verb::Delete => delete(endpoint, head, name),
+        Verb::Preflight => Ok(preflight(endpoint, head)),
+        _ => Err(Refusal::BROKEN),
+    }
 }
 
 /// Who sends a request, or the response that it gets instead: after `Host` and `Origin`, and before anything else (VAL-07).
@@ -297,7 +309,7 @@ async fn in_session(
 }
 
 /// Whether the answer to a message is a stream whatever comes of it.
-fn listens(message: &Message<'_>) -> bool {
+pub(super) fn listens(message: &Message<'_>) -> bool {
     let method = message.method().and_then(Method::parse);
     message.is_request() && method == Some(Method::SubscriptionsListen)
 }
@@ -369,7 +381,7 @@ fn permit(response: &mut Response<HttpBody>, origin: &str) {
     headers.append(VARY, HeaderValue::from_static("Origin"));
 }
 
-async fn exchange_response(mut exchange: Box<Exchange>) -> Response<HttpBody> {
+pub(super) async fn exchange_response(mut exchange: Box<Exchange>) -> Response<HttpBody> {
     let output = poll_fn(|cx| exchange.poll_output(cx)).await;
     let Output::Events(first) = output else {
         return ended(output);
@@ -378,7 +390,7 @@ async fn exchange_response(mut exchange: Box<Exchange>) -> Response<HttpBody> {
 }
 
 /// What is no stream is all there is.
-fn ended(output: Output) -> Response<HttpBody> {
+pub(super) fn ended(output: Output) -> Response<HttpBody> {
     match output {
         Output::Json { status, body, .. } => json(status, body),
         Output::Accepted | Output::End | Output::Undecided | Output::Events(_) | _ => accepted(),
