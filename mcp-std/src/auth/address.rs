@@ -185,13 +185,23 @@ pub(super) fn covers(resource: &str, url: &str) -> bool {
     let (Some(resource), Some(url)) = (Address::parse(resource), Address::parse(url)) else {
         return false;
     };
-    let Some(rest) = url.path.strip_prefix(resource.path) else {
-        // `https://host/` for `https://host`.
-        return resource.is_same_origin(&url) && resource.path == "/" && url.path.is_empty();
+    let whole = match url.path.strip_prefix(resource.path) {
+        Some(rest) => rest.is_empty() || rest.starts_with('/') || resource.path.ends_with('/'),
+        // `…/mcp/` for `…/mcp`, which many put there or leave out without meaning it (OA-04).
+        None => resource.path.strip_suffix('/') == Some(url.path),
     };
-    let whole = rest.is_empty() || rest.starts_with('/') || resource.path.ends_with('/');
     let query = resource.query.is_none() || resource.query == url.query;
     resource.is_same_origin(&url) && whole && query
+}
+
+/// Whether both name the same authorization server: to the letter, but for the slash of an empty path, with and without
+/// which the metadata are at the same place (OA-02).
+pub(super) fn is_same_issuer(one: &str, other: &str) -> bool {
+    fn bare(issuer: &str) -> &str {
+        let root = Address::parse(issuer).is_some_and(|it| it.path == "/" && it.query.is_none());
+        issuer.strip_suffix('/').filter(|_| root).unwrap_or(issuer)
+    }
+    bare(one) == bare(other)
 }
 
 /// The canonical form of a server's URL as a resource (RSI-02), for servers that do not name it themselves.
@@ -205,12 +215,17 @@ pub(super) fn canonical(url: &str) -> String {
     } else {
         address.path
     };
+    let (host, port) = address.split();
+    let default = if address.is_secure() { "443" } else { "80" };
+    let port = if port.is_empty() || port == default {
+        String::new()
+    } else {
+        format!(":{port}")
+    };
+    let scheme = address.scheme.to_ascii_lowercase();
+    let host = host.to_ascii_lowercase();
     let query = address.query.map(|query| format!("?{query}"));
-    format!(
-        "{}{path}{}",
-        address.origin().to_ascii_lowercase(),
-        query.unwrap_or_default()
-    )
+    format!("{scheme}://{host}{port}{path}{}", query.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -278,6 +293,7 @@ mod tests {
         for yes in [
             "https://h.example/a/mcp?x=1",
             "https://h.example/a/mcp",
+            "https://h.example/a/mcp/",
             "https://h.example/a",
             "https://h.example/a/",
             "https://h.example/",
@@ -288,7 +304,7 @@ mod tests {
         }
         for no in [
             "https://h.example/a/m",
-            "https://h.example/a/mcp/",
+            "https://h.example/a/mcp//",
             "https://h.example/b",
             "https://evil.example/a/mcp",
             "http://h.example/a/mcp",
@@ -300,7 +316,42 @@ mod tests {
             assert!(!covers(no, url), "{no}");
         }
         assert!(covers("https://h.example/", "https://h.example"));
-        assert_eq!(canonical("HTTPS://H.example/#x"), "https://h.example");
-        assert_eq!(canonical("https://h/Mcp?a=B"), "https://h/Mcp?a=B");
+    }
+
+    /// OA-04: derived from the URL, it is in its canonical form.
+    #[test]
+    fn a_url_becomes_a_resource() {
+        for (url, resource) in [
+            ("HTTPS://H.example/#x", "https://h.example"),
+            ("https://h/Mcp?a=B", "https://h/Mcp?a=B"),
+            ("HTTPS://MCP.example:443/mcp", "https://mcp.example/mcp"),
+            ("http://[::1]:80/mcp", "http://[::1]/mcp"),
+            ("https://h:80/", "https://h:80"),
+            ("https://h:/mcp/", "https://h/mcp/"),
+        ] {
+            assert_eq!(canonical(url), resource, "{url}");
+        }
+    }
+
+    /// OA-02: nothing but that slash is overlooked.
+    #[test]
+    fn issuers_are_compared_to_the_letter_but_for_the_slash_of_an_empty_path() {
+        let issuer = "https://as.example";
+        assert!(is_same_issuer(issuer, "https://as.example/"));
+        assert!(is_same_issuer("https://as.example/", issuer));
+        for other in [
+            "https://as.example//",
+            "https://AS.example",
+            "https://as.example:443",
+            "https://as.example/t",
+            "https://as.example/?",
+            "http://as.example",
+        ] {
+            assert!(!is_same_issuer(issuer, other), "{other}");
+        }
+        assert!(!is_same_issuer(
+            "https://as.example/t",
+            "https://as.example/t/"
+        ));
     }
 }

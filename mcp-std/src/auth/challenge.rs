@@ -33,12 +33,20 @@ impl Challenge {
         challenges
     }
 
-    /// The value of a parameter, whose name may be in any case.
+    /// The value of a parameter, whose name may be in any case; the first one, if it stands there twice.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let mut parameters = self.parameters.iter();
         parameters
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a parameter, in order: some servers send one twice (OA-09).
+    pub(super) fn all(&self, name: &'static str) -> impl Iterator<Item = &str> {
+        let parameters = self.parameters.iter();
+        parameters
+            .filter(move |(known, _)| known.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.as_str())
     }
 
@@ -132,7 +140,6 @@ impl Reader<'_> {
         if parameters.len() == PARAMETERS {
             return None;
         }
-        // Of two with the same name the first one counts, as `parameter` finds it.
         parameters.push((name, value));
         Some(())
     }

@@ -59,6 +59,11 @@ pub(super) async fn run(session: &Session, flow: &mut Flow) -> Result<Tokens, Au
                 };
                 flow.prepared(&uri, kept)?;
             }
+            Step::Forget { issuer, client } => session.unlearn(&issuer, &client).await,
+            Step::Reload => {
+                let kept = session.reload(flow.held()).await?;
+                flow.reloaded(kept)?;
+            }
             Step::Keep {
                 issuer,
                 registration,
@@ -88,7 +93,7 @@ pub(super) fn client(issuer: &str) -> String {
 }
 
 /// One request. What it says is a secret, so neither is a redirect followed nor a part of it told.
-async fn fetch(client: &io::Client, ask: &Ask) -> Result<Reply, String> {
+pub(super) async fn fetch(client: &io::Client, ask: &Ask) -> Result<Reply, String> {
     let late = async {
         Timer::after(PATIENCE).await;
         Err(format!("it takes more than {} s", PATIENCE.as_secs()))

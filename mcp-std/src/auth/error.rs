@@ -99,12 +99,14 @@ pub enum AuthError {
     },
     /// The user could not be asked.
     Visit(String),
-    /// The server wants scopes that were asked for already.
+    /// The server wants scopes that the token does not have, and no other token is to be had.
     // SCP-04.
     #[non_exhaustive]
     Scope {
         /// Which.
         wanted: String,
+        /// Why there is no token that has them; `None`: they were asked for, and not given, or are not enough.
+        why: Option<String>,
     },
     /// The server does not take the token that its authorization server has just issued.
     Rejected,
@@ -168,10 +170,14 @@ impl fmt::Display for AuthError {
                 }
             }
             Self::Visit(reason) => write!(f, "the user could not be asked: {reason}"),
-            Self::Scope { wanted } => write!(
+            Self::Scope { wanted, why: None } => write!(
                 f,
                 "the server wants the scope `{wanted}`, which was asked for and not given"
             ),
+            Self::Scope {
+                wanted,
+                why: Some(why),
+            } => write!(f, "the server wants the scope `{wanted}`: {why}"),
             Self::Rejected => f.write_str(
                 "the server does not take the token that its authorization server has just issued",
             ),

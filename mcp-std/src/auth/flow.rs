@@ -2,7 +2,7 @@
 //! from what came of the last one.
 //!
 //! ```text
-//!  challenge -> Resource -> Server -+-> Refreshing --------------------+-> done
+//!  challenge -> Resource -> Server -+-> Refreshing -> (Reloading) -----+-> done
 //!                                   +-> Preparing -> (Registering)     |
 //!                                   |       -> Visiting -> Exchanging -+
 //!                                   +-> Exchanging (no user) ----------+
@@ -27,6 +27,9 @@ use super::scope::Scopes;
 use super::token::{Ask, Exchange, Reply, Tokens};
 use super::{Plan, Secret};
 
+/// So many places that a challenge names are looked at.
+const MOST_NAMED: usize = 4;
+
 /// What is to be done next.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -35,6 +38,10 @@ pub(super) enum Step {
     /// Look for what is kept about this authorization server, and find out where the user comes back to; then
     /// [`Flow::prepared`].
     Prepare { issuer: String },
+    /// Forget the registration there, if it is still the one of this client.
+    Forget { issuer: String, client: String },
+    /// See whether what is kept was replaced meanwhile; then [`Flow::reloaded`].
+    Reload,
     /// Keep this registration.
     Keep {
         issuer: String,
@@ -49,8 +56,8 @@ pub(super) enum Step {
 /// Why a token is wanted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trigger {
-    /// Where the challenge says that the server's metadata are.
-    pub(super) metadata: Option<String>,
+    /// Where the challenge says that the server's metadata are. There is one such place, or none; some servers name two.
+    pub(super) metadata: Vec<String>,
     /// The scopes that it names.
     pub(super) scopes: Option<Scopes>,
     /// A refresh token may do.
@@ -74,6 +81,8 @@ enum State {
     Resource {
         url: String,
         rest: VecDeque<String>,
+        /// Why they are not at the first place.
+        missing: Option<AuthError>,
     },
     /// Looking for those of its authorization server.
     Server {
@@ -83,6 +92,8 @@ enum State {
         issuer: String,
     },
     Refreshing(Exchange),
+    /// The refresh token is over, or another program was faster with it.
+    Reloading,
     Preparing,
     Registering {
         redirect_uri: String,
@@ -100,6 +111,17 @@ enum State {
     Over,
 }
 
+/// How a token was come by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Outcome {
+    /// By a login, of a user or of the program.
+    Issued,
+    /// By a refresh token.
+    Refreshed,
+    /// Somebody else has, and it is kept already.
+    Reloaded,
+}
+
 pub(super) struct Flow {
     plan: Arc<Plan>,
     url: String,
@@ -111,7 +133,13 @@ pub(super) struct Flow {
     scopes: Scopes,
     /// A nonce was asked for in this exchange.
     challenged: bool,
-    refreshed: bool,
+    outcome: Outcome,
+    /// Where the server's metadata were, if it is where the challenge says.
+    metadata: Option<String>,
+    /// The client that was registered earlier, and may be forgotten there.
+    registered: Option<String>,
+    /// The client that was registered just now, and is not known.
+    suspect: Option<String>,
     steps: VecDeque<Step>,
     state: State,
 }
@@ -127,6 +155,9 @@ impl Flow {
     ) -> Result<Self, AuthError> {
         // AUT-04: what is had for it would be sent in the clear.
         check(url, url)?;
+        if let Some(credentials) = &plan.credentials {
+            credentials.check()?;
+        }
         let mut this = Self {
             plan,
             url: url.to_owned(),
@@ -137,16 +168,22 @@ impl Flow {
             found: None,
             scopes: Scopes::default(),
             challenged: false,
-            refreshed: false,
+            outcome: Outcome::Issued,
+            metadata: None,
+            registered: None,
+            suspect: None,
             steps: VecDeque::new(),
             state: State::Over,
         };
-        // DSC-02: what the server names counts, and else the places in their order.
-        let rest = match &this.trigger.metadata {
-            Some(named) => VecDeque::from([named.clone()]),
-            None => discovery::resource(url),
-        };
-        this.seek_resource(rest)?;
+        // DSC-02, OA-09: what the server names comes first, and then the places in their order.
+        let mut places = VecDeque::new();
+        let named = this.trigger.metadata.iter().take(MOST_NAMED).cloned();
+        for place in named.chain(discovery::resource(url)) {
+            if !places.contains(&place) {
+                places.push_back(place);
+            }
+        }
+        this.seek_resource(places, None)?;
         Ok(this)
     }
 
@@ -160,9 +197,22 @@ impl Flow {
         self.prover.clone()
     }
 
-    /// Whether the token was had for a refresh token.
-    pub(super) const fn is_refreshed(&self) -> bool {
-        self.refreshed
+    /// How the token was come by.
+    pub(super) const fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// The client whose registration is not to be used again, now that the flow has failed.
+    pub(super) fn suspect(&self, failure: &AuthError) -> Option<&str> {
+        // Where a client is known no more the page does not lead back, and nobody says so.
+        let lost = matches!(self.state, State::Visiting { .. }) && *failure == AuthError::TimedOut;
+        let lost = self.registered.as_deref().filter(|_| lost);
+        lost.or(self.suspect.as_deref())
+    }
+
+    /// The tokens that were not enough.
+    pub(super) const fn held(&self) -> Option<&Tokens> {
+        self.held.as_ref()
     }
 
     /// The authorization server, once it is known.
@@ -175,7 +225,7 @@ impl Flow {
     /// The request brought this.
     pub(super) fn fetched(&mut self, reply: &Reply) -> Result<(), AuthError> {
         match core::mem::replace(&mut self.state, State::Over) {
-            State::Resource { url, rest } => self.resource(&url, rest, reply),
+            State::Resource { url, rest, missing } => self.resource(&url, rest, missing, reply),
             State::Server {
                 url,
                 rest,
@@ -187,7 +237,8 @@ impl Flow {
             State::Identifying(exchange) => self.identified(exchange, reply),
             State::Exchanging(exchange) => self.exchanged(exchange, reply),
             // Not asked for.
-            state @ (State::Preparing | State::Visiting { .. } | State::Over) => {
+            state
+            @ (State::Preparing | State::Reloading | State::Visiting { .. } | State::Over) => {
                 self.state = state;
                 Ok(())
             }

@@ -5,7 +5,7 @@
 //! use mcp_std::auth::{Auth, FileStore};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let store = FileStore::of_user().ok_or("no home")?;
+//! let store = FileStore::of_user("my-program").ok_or("no home")?;
 //! let client = Client::builder("my-program", "1.0.0")
 //!     .auth(Auth::code().store(store))
 //!     .connect_http("https://mcp.example.com/mcp")
@@ -57,10 +57,13 @@ mod driver;
 mod error;
 mod flow;
 mod form;
+#[cfg(feature = "keyring")]
+mod keyring;
 mod loopback;
 mod metadata;
 mod pkce;
 mod registration;
+mod revocation;
 mod scope;
 mod secret;
 mod session;
@@ -72,7 +75,7 @@ use core::future::Future;
 use core::pin::Pin;
 use core::time::Duration;
 use std::io::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 use base64::Engine as _;
@@ -81,7 +84,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 pub use assertion::SigningKey;
 pub use challenge::Challenge;
 pub use error::AuthError;
+#[cfg(feature = "keyring")]
+pub use keyring::KeyringStore;
 pub use registration::{ClientMethod, Credentials};
+pub use revocation::LoggedOut;
 use scope::Scopes;
 pub use secret::Secret;
 pub(crate) use session::{Attempt, Session};
@@ -94,6 +100,7 @@ pub struct Auth {
     plan: Plan,
     way: Way,
     store: Arc<dyn TokenStore>,
+    turns: Turns,
     max_step_ups: usize,
     login_timeout: Duration,
 }
@@ -127,6 +134,25 @@ enum Grant {
     ClientCredentials,
     Workload(Assertion),
     Enterprise(Box<IdentityProvider>),
+}
+
+/// Whose turn it is to get tokens, by the name that they are kept under: clients that share a store share this, so that no
+/// refresh token is used twice.
+#[derive(Clone, Default)]
+struct Turns(Arc<Mutex<Vec<(String, Weak<async_lock::Mutex<()>>)>>>);
+
+impl Turns {
+    fn of(&self, name: &str) -> Arc<async_lock::Mutex<()>> {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|(_, turn)| turn.strong_count() > 0);
+        let known = turns.iter().find(|(known, _)| known == name);
+        if let Some(turn) = known.and_then(|(_, turn)| turn.upgrade()) {
+            return turn;
+        }
+        let turn = Arc::default();
+        turns.push((name.to_owned(), Arc::downgrade(&turn)));
+        turn
+    }
 }
 
 type Back = Pin<Box<dyn Future<Output = Result<String, AuthError>> + Send>>;
@@ -197,6 +223,7 @@ impl Auth {
             },
             way: Way::Loopback(Arc::new(show)),
             store: Arc::new(MemoryStore::new()),
+            turns: Turns::default(),
             max_step_ups: 2,
             login_timeout: Duration::from_secs(600),
         }
@@ -260,6 +287,7 @@ impl Auth {
     /// Where tokens are kept. Default: in memory.
     pub fn store(mut self, store: impl TokenStore + 'static) -> Self {
         self.store = Arc::new(store);
+        self.turns = Turns::default();
         self
     }
 
@@ -341,18 +369,19 @@ impl Auth {
     ///
     /// [`AuthError::Store`].
     pub fn is_known(&self, url: &str) -> Result<bool, AuthError> {
-        let kept = self.store.get(&session::name(url.trim()));
+        let kept = self.store.get(&session::name(&self.plan, url.trim()));
         let kept = kept.map_err(|error| AuthError::Store(error.to_string()))?;
         Ok(kept.is_some())
     }
 
-    /// Forgets the tokens for the server at this URL. The registration stays.
+    /// Forgets the tokens for the server at this URL, and tells nobody: see [`logout`](Self::logout). The registration stays.
     ///
     /// # Errors
     ///
     /// [`AuthError::Store`].
     pub fn forget(&self, url: &str) -> Result<(), AuthError> {
-        let forgotten = self.store.set(&session::name(url.trim()), None);
+        let name = session::name(&self.plan, url.trim());
+        let forgotten = self.store.set(&name, None);
         forgotten.map_err(|error| AuthError::Store(error.to_string()))
     }
 

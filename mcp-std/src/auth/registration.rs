@@ -28,6 +28,9 @@ pub enum ClientMethod {
 }
 
 impl ClientMethod {
+    pub(super) const NO_SECRET: &str = "the client is to have a secret, and has none";
+    pub(super) const NO_KEY: &str = "the client is to have a key, and has none";
+
     const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -89,6 +92,18 @@ impl Credentials {
     pub const fn method(mut self, method: ClientMethod) -> Self {
         self.method = Some(method);
         self
+    }
+
+    /// Whether there is what the method takes: nobody is to log in first and be told of it afterwards (OA-15).
+    pub(super) fn check(&self) -> Result<(), AuthError> {
+        let lacking = match self.method {
+            Some(ClientMethod::Basic | ClientMethod::Post) if self.secret.is_none() => {
+                ClientMethod::NO_SECRET
+            }
+            Some(ClientMethod::PrivateKeyJwt) if self.key.is_none() => ClientMethod::NO_KEY,
+            _ => return Ok(()),
+        };
+        Err(AuthError::Key(lacking.to_owned()))
     }
 
     /// How they are shown to this server.
@@ -198,5 +213,10 @@ pub(super) fn answer(
     }
     let mut registration: Registration = read(url, body)?;
     redirect_uri.clone_into(&mut registration.redirect_uri);
+    let usable = registration.credentials(issuer).check();
+    usable.map_err(|_| AuthError::Registration {
+        issuer: issuer.to_owned(),
+        reason: "it gives a client that is to show a secret, and no secret".to_owned(),
+    })?;
     Ok(registration)
 }

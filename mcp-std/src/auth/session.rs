@@ -1,6 +1,7 @@
 //! The tokens of one client at one server: each request gets the one there is, and a refusal leads to another.
 
 use core::fmt;
+use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_channel::bounded;
@@ -17,8 +18,9 @@ use super::address::check;
 use super::challenge::Challenge;
 use super::dpop::Prover;
 use super::driver::{self, client, header};
-use super::error::AuthError;
-use super::flow::{Flow, Trigger};
+use super::error::{AuthError, excerpt};
+use super::flow::{Flow, Outcome, Trigger};
+use super::registration::Registration;
 use super::scope::Scopes;
 use super::token::{Kind, Tokens};
 use super::{Auth, Grant, Plan, Secret, now};
@@ -27,6 +29,9 @@ use crate::client::Pause;
 /// So often one request may be sent again with another nonce, and so often with another token.
 const NONCES: u8 = 2;
 const RENEWALS: u8 = 2;
+
+/// So long another program may take from the answer of the authorization server to the store.
+const MEANWHILE: Duration = Duration::from_millis(300);
 
 const DPOP: HeaderName = HeaderName::from_static("dpop");
 
@@ -38,8 +43,10 @@ pub(crate) struct Session {
     /// Time that the user takes.
     pub(crate) pause: Pause,
     state: Mutex<State>,
-    /// Whoever gets a token.
-    turn: async_lock::Mutex<()>,
+    /// Whoever gets a token: one at a time of all that keep theirs at the same place.
+    turn: Arc<async_lock::Mutex<()>>,
+    /// What the tokens are kept under.
+    name: String,
 }
 
 #[derive(Default)]
@@ -48,6 +55,9 @@ struct State {
     generation: u64,
     logins: u64,
     tokens: Option<Arc<Tokens>>,
+    /// The access token in the store, when that was last read or written: if that is another one than is used, since it could
+    /// not be written, it is no news.
+    stored: Option<Secret>,
     prover: Option<Arc<Prover>>,
     loaded: bool,
     origin: Origin,
@@ -77,21 +87,29 @@ pub(crate) struct Attempt {
     nonces: u8,
 }
 
-/// The name that the tokens for a server are kept under.
-pub(super) fn name(url: &str) -> String {
-    format!("tokens {url}")
+/// The name that the tokens for a server are kept under. What a program has for itself is not what it has for a user.
+pub(super) fn name(plan: &Plan, url: &str) -> String {
+    let id = plan.credentials.as_ref().map_or("", |it| &it.id);
+    match plan.grant {
+        Grant::Code => format!("tokens {url}"),
+        Grant::ClientCredentials => format!("tokens client_credentials {id:?} {url}"),
+        Grant::Workload(_) => format!("tokens workload {id:?} {url}"),
+        Grant::Enterprise(_) => format!("tokens enterprise {id:?} {url}"),
+    }
 }
 
 impl Session {
     pub(crate) fn new(auth: Auth, url: &str, http: io::Client) -> Arc<Self> {
+        let name = name(&auth.plan, url);
         Arc::new(Self {
             plan: Arc::new(auth.plan.clone()),
+            turn: auth.turns.of(&name),
+            name,
             auth,
             url: url.to_owned(),
             http,
             pause: Pause::new(),
             state: Mutex::default(),
-            turn: async_lock::Mutex::new(()),
         })
     }
 
@@ -119,7 +137,7 @@ impl Session {
             return;
         };
         let trigger = Trigger {
-            metadata,
+            metadata: metadata.into_iter().collect(),
             refresh: true,
             ..Trigger::default()
         };
@@ -203,8 +221,9 @@ impl Session {
             bearer.or(dpop)
         };
         let get = |name: &str| challenge?.parameter(name);
+        let places = challenge.map(|it| it.all("resource_metadata"));
         let trigger = Trigger {
-            metadata: get("resource_metadata").map(str::to_owned),
+            metadata: places.into_iter().flatten().map(str::to_owned).collect(),
             scopes: get("scope").map(Scopes::parse),
             refresh: status == 401,
             dpop: challenge.is_some_and(|it| it.is("DPoP")),
@@ -252,8 +271,9 @@ impl Session {
         trigger: Trigger,
     ) -> Result<(), AuthError> {
         let wanted = trigger.scopes.clone().unwrap_or_default();
-        let refused = || AuthError::Scope {
-            wanted: super::error::excerpt(&wanted.text().unwrap_or_default()),
+        let refused = |why: Option<&AuthError>| AuthError::Scope {
+            wanted: excerpt(&wanted.text().unwrap_or_default()),
+            why: why.map(AuthError::to_string),
         };
         attempt.step_ups += 1;
         {
@@ -261,29 +281,40 @@ impl Session {
             if state.generation != attempt.generation {
                 // Another request has led to more meanwhile.
                 return if attempt.step_ups > self.auth.max_step_ups + 1 {
-                    Err(refused())
+                    Err(refused(None))
                 } else {
                     Ok(())
                 };
             }
-            let asked = state.tokens.as_ref().and_then(|it| it.scopes.as_deref());
-            let asked = asked.map(Scopes::parse).unwrap_or_default();
-            if asked.has_all(&wanted)
+            // OA-14: what was asked for once may be gone, or was never given.
+            let given = state.tokens.as_ref().map(|it| it.granted());
+            if given.unwrap_or_default().has_all(&wanted)
                 || state.denied.iter().any(|denied| denied.is_same(&wanted))
                 || attempt.step_ups > self.auth.max_step_ups
             {
-                return Err(refused());
+                return Err(refused(None));
             }
         }
         let stepped = self.renew(attempt.generation, trigger).await;
-        if stepped.as_ref().is_err_and(|error| !error.is_transient()) {
-            let mut state = self.state();
-            // Enough to remember of one server.
-            if state.denied.len() < 64 {
-                state.denied.push(wanted);
+        let mut state = self.state();
+        let in_vain = match &stepped {
+            Ok(()) => {
+                let given = state.tokens.as_ref().map(|it| it.granted());
+                !given.unwrap_or_default().has_all(&wanted)
             }
+            Err(error) => !error.is_transient(),
+        };
+        // Enough to remember of one server.
+        if in_vain && state.denied.len() < 64 {
+            state.denied.push(wanted.clone());
         }
-        stepped
+        // OA-13: whatever went wrong, it is known what is missing.
+        stepped.map_err(|error| {
+            if error.is_transient() {
+                return error;
+            }
+            refused(Some(&error))
+        })
     }
 
     /// Gets another token than that of this generation. Goes on when nobody waits for it any more: the user may be at it.
@@ -310,7 +341,8 @@ impl Session {
             }
             (state.tokens.clone(), state.prover.clone())
         };
-        if trigger.refresh && self.adopt(held.as_deref()).await {
+        // Another client, or another program, may have been faster.
+        if (trigger.refresh || trigger.step_up) && self.adopt(held.as_deref(), &trigger).await {
             self.state().failed = None;
             return Ok(());
         }
@@ -323,11 +355,7 @@ impl Session {
             }
         }
         let step_up = trigger.step_up;
-        let late = async {
-            Timer::after(self.auth.login_timeout).await;
-            Err(AuthError::TimedOut)
-        };
-        let got = or(self.login(trigger, held, prover), late).await;
+        let got = self.login(trigger, held, prover).await;
         let mut state = self.state();
         state.flows += 1;
         match got {
@@ -356,28 +384,40 @@ impl Session {
         trigger.dpop |= held.as_ref().is_some_and(|held| held.kind == Kind::Dpop);
         let (plan, first) = self.pinned().await?;
         let mut flow = Flow::new(plan, &self.url, trigger, held.clone(), prover)?;
-        let got = driver::run(self, &mut flow).await;
+        let late = async {
+            Timer::after(self.auth.login_timeout).await;
+            Err(AuthError::TimedOut)
+        };
+        let got = or(driver::run(self, &mut flow), late).await;
         let tokens = match got {
             Ok(tokens) => tokens,
             Err(error) => {
-                self.unlearn(&flow, &error).await;
+                if let (Some(client), Some(issuer)) = (flow.suspect(&error), flow.issuer()) {
+                    self.unlearn(issuer, client).await;
+                }
                 return Err(error);
             }
         };
+        if flow.outcome() == Outcome::Reloaded {
+            self.take(tokens);
+            return Ok(());
+        }
         if let (Some(name), Some(issuer)) = (first, flow.issuer()) {
             let pinned = self.save(&name, Some(&issuer)).await;
             if let Err(error) = pinned {
                 tracing::warn!(%error, "which server a secret is for is not kept");
             }
         }
-        let refreshed = flow.is_refreshed();
         // Kept first: a refresh token that was rotated is lost otherwise.
-        let kept = self.save(&name(&self.url), Some(&tokens)).await;
+        let kept = self.save(&self.name, Some(&tokens)).await;
         let mut state = self.state();
+        if kept.is_ok() {
+            state.stored = Some(tokens.access.clone());
+        }
         state.generation += 1;
         state.tokens = Some(Arc::new(tokens));
         state.prover = flow.prover();
-        state.origin = if refreshed {
+        state.origin = if flow.outcome() == Outcome::Refreshed {
             Origin::Refreshed
         } else {
             state.logins += 1;
@@ -405,19 +445,17 @@ impl Session {
         Ok((Arc::new(plan), None))
     }
 
-    /// An authorization server that does not know this program any more gets to register it the next time.
-    async fn unlearn(&self, flow: &Flow, error: &AuthError) {
-        let AuthError::Refused { error, .. } = error else {
-            return;
+    /// An authorization server that does not know this client any more gets to register it the next time, unless another
+    /// program has seen to that.
+    pub(super) async fn unlearn(&self, issuer: &str, id: &str) {
+        let name = client(issuer);
+        let forgotten = match self.load::<Registration>(&name).await {
+            Ok(Some(kept)) if kept.client_id == id => self.save::<()>(&name, None).await,
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
         };
-        if !matches!(error.as_str(), "invalid_client" | "unauthorized_client") {
-            return;
-        }
-        if let Some(issuer) = flow.issuer() {
-            let forgotten = self.save::<()>(&client(issuer), None).await;
-            if let Err(error) = forgotten {
-                tracing::warn!(%error, "a registration that is over stays");
-            }
+        if let Err(error) = forgotten {
+            tracing::warn!(%error, "a registration that is over stays");
         }
     }
 
@@ -430,23 +468,34 @@ impl Session {
         if self.state().loaded {
             return;
         }
-        self.adopt(None).await;
+        self.adopt(None, &Trigger::default()).await;
         self.state().loaded = true;
     }
 
-    /// Takes what is kept in place of `held`, if it is something else: another program may have replaced it.
-    async fn adopt(&self, held: Option<&Tokens>) -> bool {
-        let kept = match self.load::<Tokens>(&name(&self.url)).await {
+    /// Takes what is kept in place of `held`, if it is news: another program may have replaced it. What scopes are missing
+    /// it has to have.
+    async fn adopt(&self, held: Option<&Tokens>, trigger: &Trigger) -> bool {
+        let kept = match self.load::<Tokens>(&self.name).await {
             Ok(kept) => kept,
             Err(error) => {
                 tracing::warn!(%error, "what is kept is not used");
                 None
             }
         };
-        let known = held.map(|held| &held.access);
-        let Some(kept) = kept.filter(|kept| Some(&kept.access) != known) else {
+        let stored = self.state().stored.clone();
+        let known = [held.map(|held| &held.access), stored.as_ref()];
+        let Some(kept) = kept.filter(|kept| !known.contains(&Some(&kept.access))) else {
             return false;
         };
+        let wanted = trigger.scopes.as_ref().filter(|_| trigger.step_up);
+        if wanted.is_some_and(|wanted| !kept.granted().has_all(wanted)) {
+            return false;
+        }
+        self.take(kept)
+    }
+
+    /// Uses what was kept from now on.
+    fn take(&self, kept: Tokens) -> bool {
         let prover = kept.dpop.as_ref().map(Prover::restore);
         let Ok(prover) = prover.transpose() else {
             return false;
@@ -456,8 +505,20 @@ impl Session {
         state.origin = Origin::Known;
         state.prover = prover.map(Arc::new);
         state.logins += 1;
+        state.stored = Some(kept.access.clone());
         state.tokens = Some(Arc::new(kept));
         true
+    }
+
+    /// What is kept, once another program had the time to write it that has used the same refresh token as `held` has.
+    pub(super) async fn reload(&self, held: Option<&Tokens>) -> Result<Option<Tokens>, AuthError> {
+        let kept = self.load::<Tokens>(&self.name).await?;
+        let same = |kept: &Tokens| held.is_some_and(|held| held.refresh == kept.refresh);
+        if !kept.as_ref().is_some_and(same) {
+            return Ok(kept);
+        }
+        Timer::after(MEANWHILE).await;
+        self.load(&self.name).await
     }
 
     pub(super) async fn load<T: DeserializeOwned>(

@@ -14,9 +14,9 @@ use super::{Secret, encode};
 /// Keeps secrets under names: tokens under the URL of their server, with the authorization server that gave them inside;
 /// registrations under the issuer of theirs. What is inside is JSON, which only this crate has to understand.
 ///
-/// Calls may block: they are made on a thread where that does no harm. The system's keyring is one that a program can
-/// implement this for; none comes with this crate, since those there are need a library of the system's or a stack of
-/// their own.
+/// Calls may block: they are made on a thread where that does no harm. The keyring of the user's system is behind the feature
+/// `keyring`, as `KeyringStore`; whatever else keeps secrets, such as a vault, is a type of the program's that implements
+/// this.
 pub trait TokenStore: Send + Sync {
     /// What is kept under a name.
     ///
@@ -82,10 +82,11 @@ impl FileStore {
         }
     }
 
-    /// In the user's own folder for such things: `mcp` in `XDG_DATA_HOME`, or in `~/.local/share`; on Windows in
-    /// `LOCALAPPDATA`. `None`: the environment names none.
+    /// In the user's own folder for such things: `mcp/credentials` in `XDG_DATA_HOME`, or in `~/.local/share`; on Windows in
+    /// `LOCALAPPDATA`; and there in one for this program, since what a user has permitted one program is not for the next.
+    /// `None`: the environment names no such place.
     #[must_use]
-    pub fn of_user() -> Option<Self> {
+    pub fn of_user(program: &str) -> Option<Self> {
         let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
         let absolute = |path: &PathBuf| path.is_absolute();
         let data = if cfg!(windows) {
@@ -94,7 +95,13 @@ impl FileStore {
             let home = || Some(named("HOME").filter(absolute)?.join(".local/share"));
             named("XDG_DATA_HOME").filter(absolute).or_else(home)
         };
-        Some(Self::new(data?.join("mcp/credentials")))
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        let name = if !program.is_empty() && program.len() <= 64 && program.bytes().all(plain) {
+            program.to_owned()
+        } else {
+            encode(&Sha256::digest(program.as_bytes()))
+        };
+        Some(Self::new(data?.join("mcp/credentials").join(name)))
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -11,7 +11,8 @@ use super::error::{AuthError, excerpt};
 use super::form::{Form, escaped};
 use super::metadata::read;
 use super::registration::{ClientMethod, Credentials};
-use super::{Secret, now};
+use super::scope::Scopes;
+use super::{Plan, Secret, now};
 
 /// A token counts as expired so many seconds early (its way to the server takes time, and clocks differ), or at half of
 /// its life if that is later.
@@ -93,9 +94,8 @@ impl Exchange {
         }
         let id = &self.client.id;
         let secret = || {
-            self.client.secret.as_ref().ok_or_else(|| {
-                AuthError::Key("the client is to have a secret, and has none".to_owned())
-            })
+            let secret = self.client.secret.as_ref();
+            secret.ok_or_else(|| AuthError::Key(ClientMethod::NO_SECRET.to_owned()))
         };
         let mut basic = None;
         match self.method {
@@ -110,9 +110,8 @@ impl Exchange {
                 basic = Some(Secret::new(format!("Basic {}", STANDARD.encode(pair))));
             }
             ClientMethod::PrivateKeyJwt => {
-                let key = self.client.key.as_ref().ok_or_else(|| {
-                    AuthError::Key("the client is to have a key, and has none".to_owned())
-                })?;
+                let key = self.client.key.as_ref();
+                let key = key.ok_or_else(|| AuthError::Key(ClientMethod::NO_KEY.to_owned()))?;
                 let assertion = key.assertion(id, &self.issuer)?;
                 form.add("client_id", id);
                 form.add("client_assertion_type", ASSERTION_TYPE);
@@ -149,8 +148,11 @@ pub(super) struct Tokens {
     pub(super) refresh: Option<Secret>,
     /// Seconds since 1970, with the skew taken off.
     pub(super) expires: Option<u64>,
-    /// All scopes that were asked for or given.
+    /// All scopes that were asked for, which is where the next login begins (SCP-03).
     pub(super) scopes: Option<String>,
+    /// Those that the token has, which may be fewer (OA-14).
+    #[serde(default)]
+    pub(super) granted: Option<String>,
     pub(super) issuer: String,
     pub(super) resource: String,
     /// Where the server's metadata were found by its own word.
@@ -168,7 +170,26 @@ pub(super) struct Kept {
     pub(super) method: ClientMethod,
 }
 
+impl Kept {
+    /// As the client shows them.
+    pub(super) fn credentials(&self, plan: &Plan) -> Credentials {
+        Credentials {
+            id: self.id.clone(),
+            secret: self.secret.clone(),
+            key: plan.credentials.as_ref().and_then(|it| it.key.clone()),
+            issuer: None,
+            method: Some(self.method),
+        }
+    }
+}
+
 impl Tokens {
+    /// The scopes that the token has.
+    pub(super) fn granted(&self) -> Scopes {
+        let granted = self.granted.as_deref().or(self.scopes.as_deref());
+        granted.map(Scopes::parse).unwrap_or_default()
+    }
+
     pub(super) fn is_expired(&self, now: u64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
@@ -206,13 +227,20 @@ impl Granted {
         }
     }
 
+    /// When it counts as expired, in seconds since 1970 (OA-07). `None`: nobody knows, so it is used until it is refused.
     pub(super) fn expires(&self) -> Option<u64> {
-        // Some write the number as text.
-        let value = self.expires_in.as_ref()?;
-        let seconds: u64 = match value.as_str() {
-            Some(text) => text.parse().ok()?,
-            None => value.as_u64()?,
+        let value = self.expires_in.as_ref().filter(|it| !it.is_null())?;
+        // Some write the number as text, or with a fraction.
+        let seconds = match value.as_str() {
+            Some(text) => text.trim().parse::<f64>().ok(),
+            None => value.as_f64(),
         };
+        let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
+            tracing::warn!("the life of a token is no number, and is not known therefore");
+            return None;
+        };
+        // Below 0 it has expired now, and above everything it never does: the cast saturates.
+        let seconds = seconds as u64;
         Some(now().saturating_add(seconds - SKEW.min(seconds / 2)))
     }
 }
@@ -225,7 +253,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    pub(super) fn into_error(self) -> AuthError {
+    fn into_error(self) -> AuthError {
         AuthError::Refused {
             error: excerpt(&self.error),
             description: self.error_description.as_deref().map(excerpt),
@@ -233,23 +261,28 @@ impl Refusal {
     }
 }
 
-/// Reads the answer of a token endpoint.
+/// Reads the answer of a token endpoint: what it says no with is [`AuthError::Refused`], and nothing else is.
 pub(super) fn granted(url: &str, reply: &Reply) -> Result<Granted, AuthError> {
     if reply.is_success() {
         return read(url, &reply.body);
     }
-    if reply.status >= 500 || reply.status == 429 {
-        return Err(AuthError::Unreachable {
-            url: url.to_owned(),
-            reason: format!("status {}", reply.status),
-        });
+    Err(refusal(url, reply))
+}
+
+/// What an answer says that is no success.
+pub(super) fn refusal(url: &str, reply: &Reply) -> AuthError {
+    let url = url.to_owned();
+    let status = reply.status;
+    if status >= 500 || status == 429 {
+        let reason = format!("status {status}");
+        return AuthError::Unreachable { url, reason };
     }
     match serde_json::from_slice::<Refusal>(&reply.body) {
-        Ok(refusal) => Err(refusal.into_error()),
-        Err(_) => Err(AuthError::Document {
-            url: url.to_owned(),
-            reason: format!("status {}, and no reason is given", reply.status),
-        }),
+        Ok(refusal) => refusal.into_error(),
+        Err(_) => {
+            let reason = format!("status {status}, and no reason is given");
+            AuthError::Document { url, reason }
+        }
     }
 }
 

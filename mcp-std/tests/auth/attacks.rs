@@ -38,15 +38,6 @@ fn never_exchanged(world: &World) {
     assert!(world.grants().is_empty(), "a code was sent somewhere");
 }
 
-/// Alters the authorization server's metadata.
-fn with_metadata(world: &World, alter: impl FnOnce(&mut Value)) {
-    let mut metadata = world.metadata();
-    alter(&mut metadata);
-    world
-        .issuer
-        .replace(SERVER, move |_| Answer::json(&metadata));
-}
-
 #[test]
 fn mix_up_a_code_of_another_issuer_goes_nowhere() {
     // ISS-02, ISS-03: whatever differs, and by whatever little; or what was promised is not there.
@@ -70,7 +61,7 @@ fn mix_up_a_code_of_another_issuer_goes_nowhere() {
 #[test]
 fn mix_up_an_issuer_that_was_not_promised_counts_as_well() {
     let world = World::new();
-    with_metadata(&world, |it| {
+    world.with_metadata(|it| {
         it["authorization_response_iss_parameter_supported"] = json!(false);
     });
     let told = refused(&world, user_with(|back| format!("{}x", back)));
@@ -78,7 +69,7 @@ fn mix_up_an_issuer_that_was_not_promised_counts_as_well() {
     never_exchanged(&world);
     // Without any it goes on.
     let world = World::new();
-    with_metadata(&world, |it| {
+    world.with_metadata(|it| {
         it["authorization_response_iss_parameter_supported"] = Value::Null;
     });
     let iss = format!("&iss={}", world.issuer.origin());
@@ -183,13 +174,13 @@ fn metadata_of_another_issuer_are_not_believed() {
     // DSC-06.
     let alterations: [fn(&str) -> String; 3] = [
         |_| "https://evil.example".to_owned(),
-        |issuer| format!("{issuer}/"),
+        |issuer| format!("{issuer}/tenant"),
         str::to_uppercase,
     ];
     for altered in alterations {
         let world = World::new();
         let wrong = altered(&world.issuer.origin());
-        with_metadata(&world, |it| it["issuer"] = json!(wrong));
+        world.with_metadata(|it| it["issuer"] = json!(wrong));
         let told = refused(&world, user());
         assert!(told.contains("of another one"), "{told}");
         assert_eq!(world.issuer.all().len(), 1, "none of its endpoints is used");
@@ -205,7 +196,7 @@ fn nothing_is_sent_where_there_is_no_tls() {
         "authorization_endpoint",
     ] {
         let world = World::new();
-        with_metadata(&world, |it| it[name] = json!("http://as.example/x"));
+        world.with_metadata(|it| it[name] = json!("http://as.example/x"));
         let told = refused(&world, user());
         assert!(told.contains("it is not `https://`"), "{name}: {told}");
     }
@@ -215,7 +206,7 @@ fn nothing_is_sent_where_there_is_no_tls() {
         "https://a@as.example/",
     ] {
         let world = World::new();
-        with_metadata(&world, |it| it["authorization_endpoint"] = json!(page));
+        world.with_metadata(|it| it["authorization_endpoint"] = json!(page));
         let told = refused(&world, user());
         // PKC-04.
         assert!(told.contains("nothing is sent to"), "{page}: {told}");
@@ -284,7 +275,7 @@ fn credentials_do_not_follow_redirects() {
 fn an_open_redirect_does_not_lead_the_user_astray() {
     // The redirect URI is the client's own: what metadata and challenges say does not change it, nor what stands in the page.
     let world = World::new();
-    with_metadata(&world, |it| {
+    world.with_metadata(|it| {
         let page = it["authorization_endpoint"].as_str().expect("a page");
         it["authorization_endpoint"] =
             json!(format!("{page}?redirect_uri=https%3A%2F%2Fevil.example"));
@@ -439,9 +430,7 @@ fn without_pkce_there_is_no_login() {
     // PKC-02: absent, and with nothing but `plain`.
     for methods in [Value::Null, json!(["plain"])] {
         let world = World::new();
-        with_metadata(&world, |it| {
-            it["code_challenge_methods_supported"] = methods.clone()
-        });
+        world.with_metadata(|it| it["code_challenge_methods_supported"] = methods.clone());
         let told = refused(&world, user());
         assert!(told.contains("PKCE"), "{told}");
         assert!(world.issuer.asked("/register").is_empty());

@@ -1,10 +1,13 @@
 //! What is kept of a login.
 
+use std::collections::BTreeMap;
 use std::env::temp_dir;
-use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::{fs, io, thread};
 
-use mcp_std::auth::{FileStore, MemoryStore, Secret, TokenStore};
+use mcp_std::auth::{Auth, Credentials, FileStore, MemoryStore, Secret, TokenStore};
 
 use crate::site::Answer;
 use crate::world::{World, call, user};
@@ -65,7 +68,7 @@ fn what_another_program_has_renewed_is_used() {
 }
 
 #[test]
-fn a_client_that_is_not_known_any_more_registers_again() {
+fn a_client_that_is_never_known_registers_once_a_time() {
     let (world, folder) = (World::new(), Folder::new("again"));
     let auth = || user().store(FileStore::new(&folder.0));
     world.connect(auth()).expect("a connection");
@@ -73,10 +76,140 @@ fn a_client_that_is_not_known_any_more_registers_again() {
     world.issuer.replace("/token", |_| {
         Answer::status(401).body("{\"error\":\"invalid_client\"}")
     });
-    world.connect(auth()).expect_err("not known any more");
-    let before = world.issuer.asked("/register").len();
-    world.connect(auth()).expect_err("nor now");
-    assert_eq!(world.issuer.asked("/register").len(), before + 1);
+    for times in [2, 3] {
+        world.connect(auth()).expect_err("not known");
+        assert_eq!(world.issuer.asked("/register").len(), times);
+    }
+}
+
+/// A store that others write to, and that fails.
+#[derive(Clone, Default)]
+struct Shaky {
+    kept: Arc<Mutex<BTreeMap<String, Secret>>>,
+    /// So many reads of tokens see what stood there before.
+    late: Arc<AtomicUsize>,
+    before: Arc<Mutex<BTreeMap<String, Secret>>>,
+    full: Arc<AtomicBool>,
+}
+
+impl TokenStore for Shaky {
+    fn get(&self, name: &str) -> io::Result<Option<Secret>> {
+        let late = name.starts_with("tokens ")
+            && self
+                .late
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                    left.checked_sub(1)
+                })
+                .is_ok();
+        let from = if late { &self.before } else { &self.kept };
+        Ok(from.lock().expect("no panic").get(name).cloned())
+    }
+
+    fn set(&self, name: &str, value: Option<&Secret>) -> io::Result<()> {
+        if self.full.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the disk is full"));
+        }
+        let mut kept = self.kept.lock().expect("no panic");
+        let old = match value {
+            Some(value) => kept.insert(name.to_owned(), value.clone()),
+            None => kept.remove(name),
+        };
+        if let Some(old) = old {
+            let mut before = self.before.lock().expect("no panic");
+            before.insert(name.to_owned(), old);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn clients_of_one_store_use_a_refresh_token_once() {
+    let world = World::new();
+    let auth = user();
+    let clients = [(); 2].map(|()| world.connect(auth.clone()).expect("a connection"));
+    world.revoke();
+    let calls = clients.map(|client| thread::spawn(move || call(&client, "read")));
+    for one in calls {
+        assert_eq!(one.join().expect("no panic").expect("an answer"), "read");
+    }
+    assert_eq!(world.grants(), ["authorization_code", "refresh_token"]);
+    assert_eq!(world.visits(), 1);
+}
+
+#[test]
+fn a_refresh_token_that_another_program_has_used_leads_to_the_next_one() {
+    // What the other one has written is read after the refusal, or still not there when that comes.
+    for late in [1, 2] {
+        let (world, store) = (World::new(), Shaky::default());
+        let auth = || user().store(store.clone());
+        let one = world.connect(auth()).expect("a connection");
+        let other = world.connect(auth()).expect("a connection");
+        world.revoke();
+        call(&one, "read").expect("an answer");
+        store.late.store(late, Ordering::SeqCst);
+        assert_eq!(call(&other, "read").expect("an answer"), "read");
+        let all = ["authorization_code", "refresh_token", "refresh_token"];
+        assert_eq!(world.grants(), all);
+        assert_eq!(world.visits(), 1);
+        // It goes on with what it has found.
+        world.revoke();
+        assert_eq!(call(&other, "read").expect("an answer"), "read");
+        assert_eq!(world.visits(), 1);
+    }
+}
+
+#[test]
+fn what_could_not_be_kept_is_used_nevertheless() {
+    let (world, store) = (World::new(), Shaky::default());
+    let client = world
+        .connect(user().store(store.clone()))
+        .expect("a connection");
+    store.full.store(true, Ordering::SeqCst);
+    // What is in the store is older, and its refresh token used up.
+    for _ in 0..3 {
+        world.revoke();
+        assert_eq!(call(&client, "read").expect("an answer"), "read");
+    }
+    assert_eq!(world.visits(), 1);
+    let refreshed = world
+        .grants()
+        .iter()
+        .filter(|it| *it == "refresh_token")
+        .count();
+    assert_eq!(refreshed, 3);
+}
+
+#[test]
+fn a_program_and_its_user_have_tokens_of_their_own() {
+    let (world, folder) = (World::new(), Folder::new("own"));
+    let store = || FileStore::new(&folder.0);
+    let itself = |id: &str| Auth::client_credentials(Credentials::secret(id, "s")).store(store());
+    world.connect(itself("one")).expect("a connection");
+    let known = |auth: Auth| auth.is_known(&world.url()).expect("a store");
+    assert!(known(itself("one")));
+    assert!(!known(itself("other")) && !known(user().store(store())));
+    world.connect(user().store(store())).expect("a connection");
+    assert_eq!(world.visits(), 1);
+    user().store(store()).forget(&world.url()).expect("a store");
+    assert!(known(itself("one")));
+}
+
+#[test]
+fn programs_have_folders_of_their_own() {
+    // Only where there is a place at all.
+    let folder = |program: &str| FileStore::of_user(program).map(|it| format!("{it:?}"));
+    let Some(one) = folder("one") else {
+        return;
+    };
+    assert!(one.contains("one"));
+    let all = ["one", "two", "", "../one", "a/b", "One two"].map(folder);
+    for (index, folder) in all.iter().enumerate() {
+        assert!(!all[..index].contains(folder), "{folder:?}");
+        assert!(
+            !folder.as_ref().is_some_and(|it| it.contains("..")),
+            "{folder:?}"
+        );
+    }
 }
 
 #[cfg(unix)]
@@ -104,24 +237,62 @@ fn files_are_for_their_owner_alone() {
     assert_eq!(store.get("tokens x").expect("read"), None);
 }
 
-#[test]
-fn names_are_kept_apart_whatever_they_are() {
-    let folder = Folder::new("names");
-    let stores: [Box<dyn TokenStore>; 2] = [
-        Box::new(FileStore::new(&folder.0)),
-        Box::new(MemoryStore::new()),
+/// What every store has to do.
+fn contract(store: &dyn TokenStore) {
+    let get = |name: &str| {
+        store
+            .get(name)
+            .expect("read")
+            .map(|it| it.expose().to_owned())
+    };
+    let set = |name: &str, value: Option<&str>| {
+        let value = value.map(Secret::new);
+        store.set(name, value.as_ref()).expect("kept");
+    };
+    let long = format!("tokens https://h.example/{}", "x".repeat(2000));
+    let names = [
+        "a",
+        "A",
+        "../a",
+        "tokens https://h/a?b",
+        "client https://h",
+        &long,
     ];
-    let long = "x".repeat(10_000);
-    for store in stores {
-        let names = ["a", "A", "../a", "tokens https://h/a?b", "", &long];
-        for name in names {
-            store.set(name, Some(&Secret::new(name))).expect("kept");
-        }
-        for name in names {
-            let kept = store.get(name).expect("read").expect("kept");
-            assert_eq!(kept.expose(), name);
-        }
+    for name in names {
+        assert_eq!(get(name), None, "{name}");
     }
+    for name in names {
+        set(name, Some(name));
+    }
+    // Whatever they are, none is taken for another one, and the last one counts.
+    let big = "{\"access\":\"ä\"}".repeat(100);
+    set(names[0], Some(&big));
+    assert_eq!(get(names[0]), Some(big));
+    for name in &names[1..] {
+        assert_eq!(get(name).as_deref(), Some(*name));
+    }
+    for name in names {
+        set(name, None);
+        assert_eq!(get(name), None, "{name}");
+        // It is no error that nothing is there.
+        set(name, None);
+    }
+}
+
+#[test]
+fn stores_keep_what_they_are_given() {
+    let folder = Folder::new("contract");
+    contract(&MemoryStore::new());
+    contract(&FileStore::new(&folder.0));
+}
+
+/// The keyring of whoever runs this, which has to be there and open: `cargo test -p mcp-std --features keyring --test auth
+/// -- --ignored keyring`; without a desktop inside of `dbus-run-session`, with a `gnome-keyring-daemon --unlock`.
+#[cfg(feature = "keyring")]
+#[test]
+#[ignore = "it takes the keyring of a user"]
+fn the_keyring_keeps_what_it_is_given() {
+    contract(&mcp_std::auth::KeyringStore::new("mcp-std test"));
 }
 
 #[test]

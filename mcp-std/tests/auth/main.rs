@@ -4,9 +4,11 @@ mod attacks;
 mod grants;
 mod kept;
 mod login;
+mod logout;
 mod loopback;
 #[cfg(feature = "cli")]
 mod program;
+mod robust;
 mod secrets;
 mod site;
 mod world;

@@ -116,6 +116,28 @@ fn a_client_that_is_registered_already_is_named() {
 }
 
 #[test]
+fn a_logout_says_what_may_still_be_good() {
+    let (world, home) = (World::new(), Home::new("logout"));
+    let url = &*world.url();
+    let endpoint = format!("{}/revoke", world.issuer.origin());
+    world.with_metadata(|it| it["revocation_endpoint"] = serde_json::json!(endpoint));
+    for (status, expected) in [(200, 0), (503, 3)] {
+        world
+            .issuer
+            .replace("/revoke", move |_| Answer::status(status));
+        let (code, _, said) = mcp(&home.0, &["login", url]);
+        assert_eq!(code, 0, "{said}");
+        let (code, printed, said) = mcp(&home.0, &["logout", url]);
+        assert_eq!((code, &*printed), (expected, ""), "{said}");
+        let told = said.contains("not revoked") && said.contains("503");
+        assert_eq!(told, expected != 0, "{said}");
+        let (_, _, said) = mcp(&home.0, &["logout", url]);
+        assert!(said.contains("there was no login"), "{said}");
+    }
+    assert_eq!(world.issuer.asked("/revoke").len(), 3);
+}
+
+#[test]
 fn a_login_that_fails_says_why() {
     let (world, home) = (World::new(), Home::new("fails"));
     world.issuer.replace("/token", |_| {

@@ -25,6 +25,8 @@ pub(crate) struct Given {
     /// Codes, with challenge, scopes and resource.
     codes: HashMap<String, [String; 3]>,
     pub(crate) expires_in: Option<u64>,
+    /// How the server says where its metadata are, if otherwise than usual.
+    pub(crate) challenge: Option<String>,
 }
 
 impl Given {
@@ -105,6 +107,34 @@ impl World {
     pub(crate) fn resource(&self) -> Value {
         json!({"resource": self.url(), "authorization_servers": [self.issuer.origin()],
                "scopes_supported": ["read"]})
+    }
+
+    /// Alters what the authorization server says about itself.
+    pub(crate) fn with_metadata(&self, alter: impl FnOnce(&mut Value)) {
+        let mut metadata = self.metadata();
+        alter(&mut metadata);
+        self.issuer
+            .replace(SERVER, move |_| Answer::json(&metadata));
+    }
+
+    /// Alters what the server says about itself.
+    pub(crate) fn with_resource(&self, alter: impl FnOnce(&mut Value)) {
+        let mut resource = self.resource();
+        alter(&mut resource);
+        self.server
+            .replace(RESOURCE, move |_| Answer::json(&resource));
+    }
+
+    /// Alters what the token endpoint says: the answer to a request is replaced by what this makes of both.
+    pub(crate) fn with_tokens(
+        &self,
+        alter: impl Fn(&Asked, Answer) -> Answer + Send + Sync + 'static,
+    ) {
+        let given = self.given.clone();
+        self.issuer.replace("/token", move |asked| {
+            let answer = token(asked, &mut given.lock().expect("no panic"));
+            alter(asked, answer)
+        });
     }
 
     pub(crate) fn metadata(&self) -> Value {
@@ -221,6 +251,7 @@ fn protected(asked: &Asked, port: u16, given: &Mutex<Given>, issuer: &str) -> An
         .field("authorization")
         .and_then(|it| it.strip_prefix("Bearer "));
     let given = given.lock().expect("no panic");
+    let challenge = given.challenge.clone().unwrap_or(challenge);
     let Some(scopes) = token.and_then(|token| given.access.get(token)) else {
         return Answer::status(401).field("www-authenticate", &challenge);
     };

@@ -16,19 +16,26 @@ use crate::auth::token::{Ask, Reply};
 use crate::auth::{Grant, Secret};
 
 impl Flow {
-    pub(super) fn seek_resource(&mut self, mut rest: VecDeque<String>) -> Result<(), AuthError> {
+    pub(super) fn seek_resource(
+        &mut self,
+        mut rest: VecDeque<String>,
+        missing: Option<AuthError>,
+    ) -> Result<(), AuthError> {
         match rest.pop_front() {
-            Some(url) => self.fetch(Ask::get(&url), State::Resource { url, rest }),
-            None if self.plan.legacy && self.trigger.metadata.is_none() => {
+            Some(url) => self.fetch(Ask::get(&url), State::Resource { url, rest, missing }),
+            None if self.plan.legacy && self.trigger.metadata.is_empty() => {
                 let issuer = discovery::base(&self.url).unwrap_or_default();
                 // Only the first place existed then (DSC-08).
                 let rest = discovery::server(&issuer).into_iter().take(1).collect();
                 self.seek_server(rest, None, issuer)
             }
-            None => Err(AuthError::Document {
-                url: self.url.clone(),
-                reason: "the server does not say where its tokens come from".to_owned(),
-            }),
+            // Of a place that the server names it is worth knowing what is wrong with it.
+            None => Err(missing
+                .filter(|_| !self.trigger.metadata.is_empty())
+                .unwrap_or_else(|| AuthError::Document {
+                    url: self.url.clone(),
+                    reason: "the server does not say where its tokens come from".to_owned(),
+                })),
         }
     }
 
@@ -36,26 +43,26 @@ impl Flow {
         &mut self,
         url: &str,
         rest: VecDeque<String>,
+        missing: Option<AuthError>,
         reply: &Reply,
     ) -> Result<(), AuthError> {
-        let named = self.trigger.metadata.is_some();
-        let refused = || AuthError::Document {
-            url: url.to_owned(),
-            reason: format!("status {}", reply.status),
-        };
         if !reply.is_success() {
+            let reason = format!("status {}", reply.status);
             // A server that is in trouble is not one that knows nothing of metadata.
-            return match reply.status {
-                500.. | 429 => Err(self.unreachable(url, format!("status {}", reply.status))),
-                _ if named => Err(refused()),
-                _ => self.seek_resource(rest),
-            };
+            if matches!(reply.status, 500.. | 429) {
+                return Err(self.unreachable(url, reason));
+            }
+            let url = url.to_owned();
+            let missing = missing.or(Some(AuthError::Document { url, reason }));
+            return self.seek_resource(rest, missing);
         }
         let resource = match read::<ResourceMetadata>(url, &reply.body) {
             Ok(resource) => resource,
             // Sites that answer everything with a page.
-            Err(_) if !named && !rest.is_empty() => return self.seek_resource(rest),
-            Err(error) => return Err(error),
+            Err(error) if !rest.is_empty() => {
+                return self.seek_resource(rest, missing.or(Some(error)));
+            }
+            Err(error) => return Err(missing.unwrap_or(error)),
         };
         // DSC-03.
         if !address::covers(&resource.resource, &self.url) {
@@ -64,6 +71,8 @@ impl Flow {
                 expected: self.url.clone(),
             });
         }
+        let named = self.trigger.metadata.iter();
+        self.metadata = named.into_iter().find(|named| *named == url).cloned();
         let issuer = self.choose(&resource.authorization_servers);
         let Some(issuer) = issuer else {
             return Err(AuthError::Document {
@@ -80,7 +89,10 @@ impl Flow {
         let registered = registered.and_then(|it| it.issuer.as_ref());
         let used = self.held.as_ref().map(|held| &held.issuer);
         let known = [registered, used].into_iter().flatten();
-        let mut known = known.filter(|issuer| servers.contains(issuer));
+        let mut known = known.filter_map(|issuer| {
+            let mut servers = servers.iter();
+            servers.find(|server| address::is_same_issuer(server, issuer))
+        });
         known.next().or_else(|| servers.first()).cloned()
     }
 
@@ -143,8 +155,8 @@ impl Flow {
             }
             _ => return self.seek_server(rest, resource, issuer),
         };
-        // DSC-06; what else stands there is not looked at.
-        if server.issuer != issuer {
+        // DSC-06, OA-02; what else stands there is not looked at.
+        if !address::is_same_issuer(&server.issuer, &issuer) {
             return Err(AuthError::Issuer {
                 found: excerpt(&server.issuer),
                 expected: excerpt(&issuer),

@@ -1,7 +1,7 @@
 //! The token endpoint: what is asked there, and what comes of it.
 
-use super::{Flow, State, Step};
-use crate::auth::address::check;
+use super::{Flow, Outcome, State, Step};
+use crate::auth::address::{check, is_same_issuer};
 use crate::auth::error::AuthError;
 use crate::auth::metadata::read;
 use crate::auth::registration::{ClientMethod, Credentials};
@@ -19,7 +19,7 @@ impl Flow {
             .filter(|held| held.kind == Kind::Bearer || held.dpop.is_some())
             .and_then(|held| Some((held.client.clone(), held.refresh.clone()?)));
         if let Some((client, token)) = refresh {
-            return self.refresh(client, token);
+            return self.refresh(&client, token);
         }
         let plan = self.plan.clone();
         match &plan.grant {
@@ -48,6 +48,7 @@ impl Flow {
                     ("audience", Secret::new(issuer)),
                 ];
                 let parameters = self.with_target(parameters)?;
+                provider.client.check()?;
                 let method =
                     provider
                         .client
@@ -87,10 +88,12 @@ impl Flow {
             });
         }
         match &credentials.issuer {
-            Some(registered) if registered != issuer => Err(AuthError::ForeignCredentials {
-                issuer: issuer.to_owned(),
-                registered: registered.clone(),
-            }),
+            Some(registered) if !is_same_issuer(registered, issuer) => {
+                Err(AuthError::ForeignCredentials {
+                    issuer: issuer.to_owned(),
+                    registered: registered.clone(),
+                })
+            }
             _ => Ok(credentials.clone()),
         }
     }
@@ -153,14 +156,8 @@ impl Flow {
         self.fetch(ask, state(exchange))
     }
 
-    pub(super) fn refresh(&mut self, kept: Kept, token: Secret) -> Result<(), AuthError> {
-        let client = Credentials {
-            id: kept.id,
-            secret: kept.secret,
-            key: self.plan.credentials.as_ref().and_then(|it| it.key.clone()),
-            issuer: None,
-            method: Some(kept.method),
-        };
+    pub(super) fn refresh(&mut self, kept: &Kept, token: Secret) -> Result<(), AuthError> {
+        let client = kept.credentials(&self.plan);
         let parameters = vec![
             ("grant_type", Secret::new("refresh_token")),
             ("refresh_token", token),
@@ -195,23 +192,69 @@ impl Flow {
         };
         match granted(&exchange.endpoint, reply) {
             Ok(_) => {
-                self.refreshed = true;
+                self.outcome = Outcome::Refreshed;
                 self.done(&exchange, reply)
             }
-            Err(error) if error.is_transient() => Err(error),
-            // It is over, or was used already: the user is asked again.
-            Err(_) => {
+            Err(AuthError::Refused { error, .. }) => {
                 self.trigger.refresh = false;
+                if is_unknown(&error) {
+                    self.forget(&exchange);
+                } else if error == "invalid_grant" {
+                    self.steps.push_back(Step::Reload);
+                    self.state = State::Reloading;
+                    return Ok(());
+                }
+                // It is over: the user is asked again.
                 self.begin()
             }
+            // Half an answer, or a page of somebody in between: nobody has said that it is over (OA-08).
+            Err(AuthError::Document { url, reason }) => Err(self.unreachable(&url, reason)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// These are the tokens that are kept now: the refresh token was used up if they are others than those that there were.
+    pub(in crate::auth) fn reloaded(&mut self, kept: Option<Tokens>) -> Result<(), AuthError> {
+        let held = self.held.as_ref();
+        let newer = kept.filter(|kept| held.is_none_or(|held| held.refresh != kept.refresh));
+        match newer {
+            Some(newer) => {
+                self.outcome = Outcome::Reloaded;
+                self.steps.push_back(Step::Done(Box::new(newer)));
+                Ok(())
+            }
+            None => self.begin(),
+        }
+    }
+
+    /// The authorization server knows this client no more: it is registered anew, if it was by itself (OA-16).
+    fn forget(&mut self, exchange: &Exchange) {
+        self.registered = None;
+        if self.plan.credentials.is_none() {
+            self.steps.push_back(Step::Forget {
+                issuer: exchange.issuer.clone(),
+                client: exchange.client.id.clone(),
+            });
         }
     }
 
     pub(super) fn exchanged(&mut self, exchange: Exchange, reply: &Reply) -> Result<(), AuthError> {
-        match self.repeated(exchange, reply, State::Exchanging)? {
-            Some(exchange) => self.done(&exchange, reply),
-            None => Ok(()),
+        let Some(exchange) = self.repeated(exchange, reply, State::Exchanging)? else {
+            return Ok(());
+        };
+        let done = self.done(&exchange, reply);
+        let Err(AuthError::Refused { error, .. }) = &done else {
+            return done;
+        };
+        if is_unknown(error) {
+            if self.registered.is_some() {
+                self.forget(&exchange);
+                return self.begin();
+            }
+            // One that was registered just now would be no better the next time.
+            self.suspect = Some(exchange.client.id);
         }
+        done
     }
 
     /// The identity provider's word, for the authorization server (EMA-02).
@@ -274,21 +317,29 @@ impl Flow {
         let held = self
             .held
             .as_ref()
-            .filter(|held| held.issuer == exchange.issuer);
+            .filter(|held| held.issuer == exchange.issuer)
+            .filter(|_| self.outcome == Outcome::Refreshed);
+        // RFC 6749, sections 5.1 and 6: where nothing is said they are those that were asked for, or that there were.
+        let given = match (given.text(), held) {
+            (Some(given), _) => Some(given),
+            (None, Some(held)) => held.granted().text(),
+            (None, None) => self.scopes.text(),
+        };
         // One that is not replaced goes on (RFC 6749, section 6).
         let refresh = granted
             .refresh_token
             .clone()
-            .or_else(|| held.filter(|_| self.trigger.refresh)?.refresh.clone());
+            .or_else(|| held?.refresh.clone());
         let tokens = Tokens {
             expires: granted.expires(),
             access: granted.access_token,
             kind,
             refresh,
             scopes: scopes.text(),
+            granted: given,
             issuer: exchange.issuer.clone(),
             resource: found.resource.clone(),
-            metadata: self.trigger.metadata.clone(),
+            metadata: self.metadata.clone(),
             client: Kept {
                 id: exchange.client.id.clone(),
                 secret: exchange.client.secret.clone(),
@@ -309,6 +360,11 @@ pub(super) fn unknown(issuer: String) -> AuthError {
         issuer,
         reason: "it is not known there, and cannot register itself".to_owned(),
     }
+}
+
+/// Whether this says that the client is not known.
+fn is_unknown(error: &str) -> bool {
+    matches!(error, "invalid_client" | "unauthorized_client")
 }
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";

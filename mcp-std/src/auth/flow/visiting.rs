@@ -55,6 +55,7 @@ impl Flow {
             return self.visit(client, redirect_uri);
         }
         if let Some(registration) = kept.filter(|kept| kept.fits(redirect_uri)) {
+            self.registered = Some(registration.client_id.clone());
             return self.visit(registration.credentials(&issuer), redirect_uri);
         }
         let Some(endpoint) = found.server.registration_endpoint.clone() else {

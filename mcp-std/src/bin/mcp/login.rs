@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
-use mcp_std::auth::{Auth, Credentials, FileStore, Secret};
+use mcp_std::auth::{Auth, Credentials, FileStore, LoggedOut, Secret};
 use mcp_std::client::{CallError, Client, HttpFault};
 
 use crate::failure::Failure;
@@ -36,7 +36,10 @@ pub(crate) struct Login {
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: mcp logout https://mcp.example.com/mcp")]
+#[command(after_help = "Example: mcp logout https://mcp.example.com/mcp
+
+The authorization server is told that the tokens are over, if it can be told. They
+are forgotten here in any case; if they may still be good the exit code is not 0.")]
 pub(crate) struct Logout {
     /// Where the server is, as it was written for the login
     #[arg(value_name = "URL")]
@@ -54,7 +57,7 @@ pub(crate) fn auth() -> Auth {
 }
 
 fn kept() -> Auth {
-    match FileStore::of_user() {
+    match FileStore::of_user("mcp") {
         Some(store) => Auth::code().store(store),
         // For this once.
         None => Auth::code(),
@@ -121,15 +124,18 @@ impl Login {
 
 impl Logout {
     pub(crate) fn run(&self) -> ExitCode {
-        let auth = kept();
-        let gone = auth.is_known(&self.url).and_then(|known| {
-            auth.forget(&self.url)?;
-            Ok(known)
-        });
-        let said = match gone {
+        let said = match async_io::block_on(kept().logout(&self.url)) {
             Err(error) => return fault(error).report("logout"),
-            Ok(true) => "logged out of",
-            Ok(false) => "there was no login to",
+            Ok(LoggedOut::Unknown) => "there was no login to",
+            Ok(LoggedOut::Unrevoked(error)) => {
+                let told = format!(
+                    "the tokens for {} are forgotten here, but not revoked, and may be good until they expire: {error}",
+                    self.url
+                );
+                return fault(told).report("logout");
+            }
+            // What is not offered is nobody's failure.
+            Ok(_) => "logged out of",
         };
         screen::print(&format!("mcp logout: {said} {}\n", printable(&self.url)));
         ExitCode::SUCCESS
