@@ -18,3 +18,4 @@ mod rounds;
 mod runtimes;
 #[cfg(feature = "validate")]
 mod schemas;
+mod templates;
