@@ -65,7 +65,7 @@ fn what_another_program_has_renewed_is_used() {
 }
 
 #[test]
-fn a_client_that_is_not_known_any_more_registers_again() {
+fn oa_16_a_client_that_is_not_known_any_more_registers_again() {
     let (world, folder) = (World::new(), Folder::new("again"));
     let auth = || user().store(FileStore::new(&folder.0));
     world.connect(auth()).expect("a connection");

@@ -14,6 +14,7 @@ mod panics;
 mod peer;
 mod progress;
 mod results;
+mod robustness;
 mod rounds;
 mod runtimes;
 #[cfg(feature = "validate")]

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_server_that_asks_for_its_version_is_modern() {
+fn hm_05_a_server_that_asks_for_its_version_is_modern() {
     // DET-07; also where that is the version it was asked in.
     let mut stage = Stage::new(EraMode::Auto);
     let probe = stage.next();
@@ -43,7 +43,7 @@ fn modern_errors_do_not_lead_back() {
 }
 
 #[test]
-fn anything_else_leads_to_initialize() {
+fn ve_02_ve_03_anything_else_leads_to_initialize() {
     // DET-07, DET-09.
     let null = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
     let unknown =
@@ -78,7 +78,7 @@ fn anything_else_leads_to_initialize() {
 }
 
 #[test]
-fn what_says_nothing_about_the_era_ends_the_attempt() {
+fn ve_03_what_says_nothing_about_the_era_ends_the_attempt() {
     // DET-10.
     for status in [401, 403, 429, 500, 503] {
         let mut stage = Stage::new(EraMode::Auto);
@@ -149,7 +149,7 @@ fn an_old_server_names_its_endpoint_on_a_stream() {
 }
 
 #[test]
-fn an_endpoint_elsewhere_is_refused() {
+fn dx_08_an_endpoint_elsewhere_is_refused() {
     // DX-08, SSE-06.
     let mut stage = Stage::new(EraMode::Legacy(ProtocolVersion::V2024_11_05));
     let initialize = stage.next();
