@@ -37,7 +37,7 @@ fn napping() -> (Command, mpsc::Receiver<u32>) {
 }
 
 /// A server written in shell, and the numbers of its processes as they are started.
-fn shell(script: &str) -> (Command, mpsc::Receiver<u32>) {
+pub(crate) fn shell(script: &str) -> (Command, mpsc::Receiver<u32>) {
     let (sender, pids) = mpsc::channel();
     let sender = Mutex::new(sender);
     let lines = move |line: &str| {
@@ -65,7 +65,7 @@ fn is_there(pid: u32) -> bool {
     rustix::process::test_kill_process(pid).is_ok()
 }
 
-async fn is_gone_soon(pid: u32) {
+pub(crate) async fn is_gone_soon(pid: u32) {
     let started = Instant::now();
     while is_there(pid) {
         smol::Timer::after(MOMENT / 10).await;

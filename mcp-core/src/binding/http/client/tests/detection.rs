@@ -42,8 +42,12 @@ fn modern_errors_do_not_lead_back() {
     assert_eq!(stage.next().get("mcp-method"), Some("tools/list"));
 }
 
+fn refused(code: i32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":0,"error":{{"code":{code},"message":"no"}}}}"#)
+}
+
 #[test]
-fn ve_02_ve_03_anything_else_leads_to_initialize() {
+fn ve_01_ve_02_ve_03_anything_else_leads_to_initialize() {
     // DET-07, DET-09.
     let null = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
     let unknown =
@@ -59,7 +63,17 @@ fn ve_02_ve_03_anything_else_leads_to_initialize() {
         (200, "application/json", unknown),
         (200, "application/json", ran),
         (200, "text/html", "<html></html>"),
+        (200, "application/json", ""),
+        (200, "application/json", " \n"),
+        (200, "text/event-stream", ""),
+        (200, "", ""),
         (202, "", ""),
+        (204, "", ""),
+        (400, "application/json", &refused(-32600)),
+        (400, "application/json", &refused(-32602)),
+        (200, "application/json", &refused(-32603)),
+        (200, "application/json", &refused(-32000)),
+        (200, "application/json", &refused(0)),
     ] {
         let mut stage = Stage::new(EraMode::Auto);
         let probe = stage.next();
