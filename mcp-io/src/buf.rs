@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::io::ErrorKind;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -73,7 +74,7 @@ impl Input {
     /// Reads once. Zero: the input has ended.
     pub(crate) fn poll_fill<R: Source + ?Sized>(
         &mut self,
-        reader: Pin<&mut R>,
+        mut reader: Pin<&mut R>,
         cx: &mut Context<'_>,
         idle: bool,
     ) -> Poll<Result<usize, Failure>> {
@@ -92,10 +93,17 @@ impl Input {
                 self.bytes.resize(double.min(most), 0);
             }
         }
-        let count = ready!(reader.poll_fill(cx, &mut self.bytes[self.end..], idle))
-            .map_err(Failure::read)?;
-        self.end += count;
-        Poll::Ready(Ok(count))
+        loop {
+            let room = &mut self.bytes[self.end..];
+            match ready!(reader.as_mut().poll_fill(cx, room, idle)) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(Failure::read(error))),
+                Ok(count) => {
+                    self.end += count;
+                    return Poll::Ready(Ok(count));
+                }
+            }
+        }
     }
 }
 
@@ -159,13 +167,19 @@ impl Output {
                     self.written += count;
                     self.unflushed = true;
                 }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(Failure::write(error))),
             }
         }
         self.clear();
-        if self.unflushed {
-            ready!(writer.as_mut().poll_flush(cx)).map_err(Failure::write)?;
-            self.unflushed = false;
+        while self.unflushed {
+            match ready!(writer.as_mut().poll_flush(cx)) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                flushed => {
+                    flushed.map_err(Failure::write)?;
+                    self.unflushed = false;
+                }
+            }
         }
         Poll::Ready(Ok(()))
     }

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_chatters_and_answers_is_understood() {
+    fn fr_03_fr_08_a_server_that_chatters_and_answers_is_understood() {
         let mut limits = Limits::DEFAULT;
         limits.max_message = 1_000;
         let config = ClientConfig::new(Implementation::new("c", "1"));

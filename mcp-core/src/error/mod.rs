@@ -325,7 +325,7 @@ mod tests {
 
     /// ERR-01, ERR-02, ERR-03: the codes of JSON-RPC, and of the others those that the specification gives a meaning.
     #[test]
-    fn codes_are_those_of_the_specification() {
+    fn hm_06_codes_are_those_of_the_specification() {
         let missing = ClientCapabilities::SAMPLING;
         let expected = "a string";
         let standard = [

@@ -135,7 +135,7 @@ fn missing_capabilities_are_written_alone() {
 
 /// CAP-05, CO-04: an object declares, anything else does not, and what is unknown is nothing to us.
 #[test]
-fn capabilities_are_read_tolerantly() {
+fn co_04_capabilities_are_read_tolerantly() {
     let read = |text| ClientCapabilities::read(raw(text));
     let form = ClientCapabilities::ELICITATION;
     let url = ClientCapabilities::ELICITATION_URL;
@@ -214,7 +214,7 @@ fn a_tool_has_what_its_revision_has() {
 
 /// TOOL-06.
 #[test]
-fn output_schemas_of_other_roots_are_modern() {
+fn sc_07_output_schemas_of_other_roots_are_modern() {
     for (schema, from) in [
         (r#"{"type":"object"}"#, V2025_06_18),
         (r#"{"\u0074ype":"o\u0062ject"}"#, V2025_06_18),
@@ -345,7 +345,7 @@ fn an_implementation_has_a_title_since_2025_06_18() {
 }
 
 #[test]
-fn params_are_found_by_exact_name() {
+fn fr_13_params_are_found_by_exact_name() {
     fn read(text: &str) -> Result<Params<'_>, PeerFault> {
         let params = Params::read(raw(text));
         params.check().map(|()| params)

@@ -80,6 +80,20 @@ pub struct Malformed<'b> {
 }
 
 impl<'b> Malformed<'b> {
+    /// Whether it is an answer, for all that can be read of it: who waits for one with its id need not wait any longer
+    /// (ID-08). What does not even call itself JSON-RPC is noise, whatever its id (FR-04).
+    pub(crate) fn is_answer(&self) -> bool {
+        let PeerFault::Envelope(fault) = self.fault else {
+            return false;
+        };
+        let noise = matches!(
+            fault,
+            EnvelopeFault::Version | EnvelopeFault::NotAnObject | EnvelopeFault::Batch
+        );
+        let shape = matches!(fault, EnvelopeFault::Shapeless | EnvelopeFault::Ambiguous);
+        !noise && self.id.is_some() && (!self.answer_due || shape)
+    }
+
     /// What can be said of a message of which only the beginning is there: not whose it is, unless `jsonrpc` and `id` come
     /// before the first member that is an object or an array, and in the first 256 bytes.
     pub(crate) fn beginning(start: &'b [u8], fault: PeerFault, limits: &Limits) -> Self {

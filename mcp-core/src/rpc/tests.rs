@@ -146,7 +146,7 @@ fn notifications_have_no_id_and_null_params_are_none() {
 
 /// FR-13: names match exactly, whatever they look like.
 #[test]
-fn similar_names_are_other_names() {
+fn fr_13_similar_names_are_other_names() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","Method":"tools/call","params":{"name":"safe"},"paramſ":{"name":"danger"},"param\u017f":{},"METHOD":1,"method ":2,"ID":3,"\u0000id":4}"#;
     let request = request(text);
     assert_eq!(request.method, "tools/list");
@@ -324,7 +324,7 @@ fn an_error_has_a_code_and_a_message() {
 
 /// FR-14.
 #[test]
-fn a_member_occurs_once() {
+fn fr_14_a_member_occurs_once() {
     let duplicate = EnvelopeFault::Duplicate;
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}"#;
     refused(duplicate("method"), Some("1"), true, &[text]);
@@ -344,7 +344,7 @@ fn a_member_occurs_once() {
 
 /// RPC-10, ID-08: `null` beside the other one is not there. RPC-09: an error may lack its id.
 #[test]
-fn responses_are_read_tolerantly() {
+fn id_08_responses_are_read_tolerantly() {
     let outcome = |text| match parse(text) {
         Ok(Envelope::Response(response)) => (
             response.id.map(|id| id.raw().as_str()),
@@ -379,7 +379,7 @@ fn responses_are_read_tolerantly() {
 
 /// ID-01, ID-04: same type, same value, same text.
 #[test]
-fn ids_are_exact() {
+fn id_04_ids_are_exact() {
     let long = format!("\"{}\"", "é".repeat(1_000));
     for text in [
         "0",

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inherited() {
+    fn dx_07_what_is_inherited() {
         let host = [
             ("API_TOKEN", "s"),
             ("PATH", "/bin"),

@@ -287,6 +287,52 @@ fn not_ready_at_any_point() {
     );
 }
 
+/// A signal at each byte of each direction changes nothing.
+#[test]
+fn interrupted_at_any_point() {
+    const SIGNAL: Does = Does::Fail(io::ErrorKind::Interrupted);
+    let input = "one\nlater\ntwo\nlater\nthree";
+    let mut reader = Reader::new(
+        input,
+        &[SIGNAL, Does::Move(1), SIGNAL, Does::Wait].repeat(40),
+        Does::Move(1),
+    );
+    let mut writer = Writer::new(
+        &[SIGNAL, Does::Move(1), SIGNAL, Does::Wait].repeat(40),
+        Does::Move(1),
+    );
+    complete(&mut reader, &mut writer);
+    let mut said: Vec<_> = writer.text().lines().collect();
+    said.sort_unstable();
+    assert_eq!(said, ["at last", "at last", "one", "three", "two"]);
+    for at in 0..input.len() {
+        let script = [vec![Does::Move(1); at], vec![SIGNAL; 3]].concat();
+        let mut reader = Reader::new(input, &script, Does::Move(7));
+        let mut writer = Writer::new(&script, Does::Move(5));
+        complete(&mut reader, &mut writer);
+        assert_eq!(writer.text().lines().count(), 5, "{at}");
+    }
+}
+
+/// The connection ends at each byte of each direction, and that is its end.
+#[test]
+fn reset_at_any_point() {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset};
+    let input = "one\nlater\ntwo\n";
+    for kind in [BrokenPipe, ConnectionReset] {
+        for at in 0..input.len() {
+            let script = vec![Does::Move(1); at];
+            let mut reader = Reader::new(input, &script, Does::Fail(kind));
+            let end = run_in_time(&mut reader, &mut Writer::whole(), Options::default());
+            assert!(matches!(end, Ok(End::Closed)), "{kind} {at}: {end:?}");
+            let mut writer = Writer::new(&script, Does::Fail(kind));
+            let end = run_in_time(&mut Reader::whole(input), &mut writer, Options::default());
+            assert!(matches!(end, Ok(End::Closed)), "{kind} {at}: {end:?}");
+            assert_eq!(writer.data.len(), at);
+        }
+    }
+}
+
 /// More than a turn takes, in one read; the reader does not wake for what it has given already.
 #[test]
 fn what_came_is_taken_even_if_nothing_follows() {

@@ -13,7 +13,7 @@ use crate::streams::pid;
 
 /// PR-05: each step only if the one before was not enough.
 #[test]
-fn a_child_is_ended_no_harder_than_it_takes() {
+fn pr_05_a_child_is_ended_no_harder_than_it_takes() {
     let polite = "while read line; do :; done; sleep 0.1; echo last";
     let deaf = "trap 'echo last; exit 7' TERM; echo up; while :; do sleep 0.02; done";
     let stubborn = "trap '' TERM; echo up; while :; do sleep 0.02; done";
@@ -49,7 +49,7 @@ const FAMILY: &str =
 
 /// PR-01
 #[test]
-fn a_grandchild_that_ignores_everything_is_killed() {
+fn pr_01_a_grandchild_that_ignores_everything_is_killed() {
     run(async {
         // The child ends with its input, when it is asked to, not at all.
         for (rest, step) in [
@@ -72,7 +72,7 @@ fn a_grandchild_that_ignores_everything_is_killed() {
 
 /// The child is gone, the grandchild holds all its pipes: that is noticed at once, and nobody is left behind.
 #[test]
-fn the_exit_is_noticed_behind_a_grandchild() {
+fn pr_01_the_exit_is_noticed_behind_a_grandchild() {
     run(async {
         let mut child = spawn(&format!("{FAMILY} sleep 0.05; exit 5"));
         let grandchild: u32 = read_line(&mut child.reader).await.parse().expect("number");
@@ -88,7 +88,7 @@ fn the_exit_is_noticed_behind_a_grandchild() {
 }
 
 #[test]
-fn a_handle_that_is_dropped_kills() {
+fn pr_05_a_handle_that_is_dropped_kills() {
     run(async {
         let mut child = spawn(&format!(
             "trap '' TERM; {FAMILY} while :; do sleep 0.02; done"
@@ -251,7 +251,7 @@ fn killed_at_any_moment_many_times() {
 
 /// The whole way: a child that is killed while its client waits for an answer.
 #[test]
-fn an_exit_ends_the_drive() {
+fn pr_05_an_exit_ends_the_drive() {
     run(async {
         for script in ["read line; exit 1", "kill -9 $$", "exec 0<&-; sleep 0.1"] {
             let child = spawn(script);

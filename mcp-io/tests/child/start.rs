@@ -19,7 +19,7 @@ fn file(path: &PathBuf, text: &str, mode: u32) {
 }
 
 #[test]
-fn what_cannot_be_started_says_why() {
+fn pr_03_dx_07_what_cannot_be_started_says_why() {
     let dir = folder("why");
     let error = Command::new("no-such-server")
         .env("PATH", "/first:/second")
@@ -98,7 +98,7 @@ fn programs_are_found_in_the_childs_path_and_folder() {
 }
 
 #[test]
-fn the_environment_is_what_was_asked_for() {
+fn dx_07_the_environment_is_what_was_asked_for() {
     let print = |command: Command| {
         run(async {
             let mut child = command.spawn().expect("there is a shell");

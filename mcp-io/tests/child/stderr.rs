@@ -7,7 +7,7 @@ use crate::processes::{quick, read_all, read_line, run, sh, spawn, within};
 
 /// As fast as it comes, without a newline, and before the first answer. Nobody polls anything meanwhile but the reader.
 #[test]
-fn a_flood_does_not_block_the_child_nor_fill_memory() {
+fn pr_02_a_flood_does_not_block_the_child_nor_fill_memory() {
     let script = "head -c 200000000 /dev/zero | tr '\\0' x >&2; echo done; echo end >&2";
     let before = resident();
     within(Duration::from_secs(120), async {

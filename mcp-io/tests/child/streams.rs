@@ -33,7 +33,7 @@ fn what_the_child_left_is_read() {
 
 /// A process that has left the group keeps standard output open, and even writes to it.
 #[test]
-fn a_stranger_keeps_the_pipe_open() {
+fn pr_01_a_stranger_keeps_the_pipe_open() {
     run(async {
         for stranger in ["sleep 30", "yes"] {
             let script = format!("setsid sh -c 'echo $$; exec {stranger}' & sleep 0.2");

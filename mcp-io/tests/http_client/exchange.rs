@@ -12,7 +12,7 @@ use super::peer::{Does, Peer, reply};
 use super::{client, post, send, text};
 
 #[test]
-fn one_connection_serves_one_request_after_the_other() {
+fn hc_05_dx_03_one_connection_serves_one_request_after_the_other() {
     let peer = Peer::new(|count, _| Does::Says(reply("200 OK", "", &format!("{count}"))));
     let client = client();
     for count in 0..3 {
@@ -30,7 +30,7 @@ fn one_connection_serves_one_request_after_the_other() {
 }
 
 #[test]
-fn a_head_without_a_body_leaves_the_connection_usable() {
+fn hc_01_a_head_without_a_body_leaves_the_connection_usable() {
     // HC-01.
     let peer = Peer::new(|count, _| {
         Does::Says(if count == 0 {
@@ -49,7 +49,7 @@ fn a_head_without_a_body_leaves_the_connection_usable() {
 }
 
 #[test]
-fn a_connection_closed_while_idle_is_opened_again() {
+fn hc_09_a_connection_closed_while_idle_is_opened_again() {
     // HC-09, first run: also for what must not be sent twice.
     let peer = Peer::new(|_, _| Does::SaysAndCloses(reply("200 OK", "", "x")));
     let client = client();
@@ -62,7 +62,7 @@ fn a_connection_closed_while_idle_is_opened_again() {
 }
 
 #[test]
-fn what_was_sent_and_not_answered_goes_again_only_if_it_may() {
+fn hc_09_what_was_sent_and_not_answered_goes_again_only_if_it_may() {
     // HC-09, second run: the connection of an earlier answer breaks under the next request.
     let answer = |count: usize, _: &super::peer::Asked| match count {
         0 | 2 => Does::Says(reply("200 OK", "", "x")),
@@ -101,7 +101,7 @@ fn nobody_there_is_an_error_that_says_so() {
 }
 
 #[test]
-fn a_redirect_within_the_origin_keeps_everything() {
+fn hc_03_a_redirect_within_the_origin_keeps_everything() {
     // HC-03.
     let peer = Peer::new(|_, asked| {
         Does::Says(if asked.line.contains("/docs") {
@@ -136,7 +136,7 @@ fn a_redirect_within_the_origin_keeps_everything() {
 }
 
 #[test]
-fn other_redirects_are_not_followed() {
+fn hc_04_other_redirects_are_not_followed() {
     // HC-04; and nothing of ours goes to another origin.
     let elsewhere = Peer::new(|_, _| Does::Says(reply("200 OK", "", "stolen")));
     let target = elsewhere.url("/mcp");
@@ -158,7 +158,7 @@ fn other_redirects_are_not_followed() {
 }
 
 #[test]
-fn a_body_comes_as_it_is_sent_and_a_broken_one_is_an_error() {
+fn hc_06_a_body_comes_as_it_is_sent_and_a_broken_one_is_an_error() {
     // HC-06, second run.
     let peer = Peer::new(|_, _| {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::service::{Event, Server};
 
 #[test]
-fn the_head_of_a_stream_does_not_wait() {
+fn hs_10_the_head_of_a_stream_does_not_wait() {
     let server = Server::start(|_| {});
     let mut client = server.connect();
     client.get("/stream");

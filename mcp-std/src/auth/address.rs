@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_covers_what_is_below_it() {
+    fn oa_04_oa_05_oa_06_a_resource_covers_what_is_below_it() {
         let url = "https://h.example/a/mcp?x=1";
         for yes in [
             "https://h.example/a/mcp?x=1",

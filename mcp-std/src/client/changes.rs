@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_reader_gets_each_change_once_in_order() {
+    fn li_02_a_slow_reader_gets_each_change_once_in_order() {
         let mut changes = named(10, 100);
         for _ in 0..100 {
             changes.push(Change::Tools);

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_called_again_only_if_it_says_that_it_may_be() {
+    fn hc_09_a_tool_is_called_again_only_if_it_says_that_it_may_be() {
         let mut tool = Tool::new("t", Json::EMPTY_OBJECT);
         let retried = |tool: &Tool<'_>| CallOptions::new().retry_if_safe(tool).retry;
         assert!(!retried(&tool));

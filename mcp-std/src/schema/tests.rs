@@ -29,7 +29,7 @@ fn told(schema: &Value, value: &Value, expected: &str) {
 
 /// SC-06.
 #[test]
-fn dialects() {
+fn sc_06_dialects() {
     let pair = json!({"prefixItems": [{"type": "string"}]});
     assert!(validator(&pair).validate_value(&json!([1])).is_err());
     let mut older = json!({"$schema": "http://json-schema.org/draft-07/schema#",
@@ -65,7 +65,7 @@ fn dialects() {
 
 /// JSC-06, JSC-08, SC-05.
 #[test]
-fn nothing_outside_is_referred_to() {
+fn sc_05_nothing_outside_is_referred_to() {
     for outside in [
         "http://127.0.0.1:1/s.json",
         "file:///etc/hosts",
@@ -87,7 +87,7 @@ fn nothing_outside_is_referred_to() {
 }
 
 #[test]
-fn what_is_inside_can_be_referred_to() {
+fn sc_05_what_is_inside_can_be_referred_to() {
     for schema in [
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}),
         json!({"$ref": "#/$defs/a%20b~1c", "$defs": {"a b/c": {"type": "object"}}}),
@@ -135,7 +135,7 @@ fn schemas_are_valid_themselves() {
 
 /// SC-01, SC-02, SC-07, SC-10.
 #[test]
-fn schemas_of_the_field() {
+fn sc_01_sc_02_sc_07_schemas_of_the_field() {
     let nullable = json!({"type": "object", "properties": {
         "size": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": null},
         "c": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
@@ -267,7 +267,7 @@ fn messages_are_short_whatever_the_value() {
 }
 
 #[test]
-fn schemas_are_bounded() {
+fn dx_01_schemas_are_bounded() {
     let long = json!({"description": "x".repeat(MAX_SCHEMA)});
     assert!(matches!(refusal(&long), SchemaError::TooLarge(_)));
     let many = json!({"allOf": vec![json!(true); MAX_SUBSCHEMAS]});
@@ -352,7 +352,7 @@ fn composition_does_not_explode() {
 
 /// Each level of the value doubles the work.
 #[test]
-fn recursion_does_not_explode() {
+fn dx_01_recursion_does_not_explode() {
     let again = json!({"properties": {"x": {"$ref": "#/$defs/n"}}});
     let schema = json!({"$ref": "#/$defs/n", "$defs": {"n": {"allOf": [again, again], "unevaluatedProperties": {"$ref": "#/$defs/n"}}}});
     let schema = validator(&schema);
@@ -369,7 +369,7 @@ fn recursion_does_not_explode() {
 
 /// On the stack that threads have by default, without optimisation.
 #[test]
-fn nesting_is_bounded_before_the_stack_is() {
+fn dx_01_nesting_is_bounded_before_the_stack_is() {
     // A list of lists, each of which goes through 3 schemas.
     let schema = json!({"$ref": "#/$defs/n", "$defs": {"n": {"anyOf": [{"items": {"$ref": "#/$defs/n"}, "type": "array"}, false]}}});
     let schema = validator(&schema);

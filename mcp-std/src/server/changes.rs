@@ -157,8 +157,13 @@ impl<S: Sharing> Hub<S> {
         if !definitions.identity.list_changes {
             return Err(BuildError::Unchanging);
         }
+        let before = definitions.len();
         let changed = change(&mut definitions);
         _all = definitions.clone();
+        if definitions.len() == before {
+            // To take back what is not there changes nothing (LI-03).
+            return Ok(changed);
+        }
         _before = mem::replace(&mut *offer, definitions.offer()?);
         self.board.tell(letter);
         Ok(changed)

@@ -56,6 +56,11 @@ impl<S: Sharing> Clone for Definitions<S> {
 }
 
 impl<S: Sharing> Definitions<S> {
+    /// How many there are, of all kinds.
+    pub(crate) fn len(&self) -> usize {
+        self.tools.len() + self.resources.len() + self.templates.len() + self.prompts.len()
+    }
+
     pub(crate) fn offer(self) -> Result<Arc<Offer<S>>, BuildError> {
         if let Some(tool) = self.tools.iter().find(|tool| tool.unfit) {
             return Err(BuildError::Schema(

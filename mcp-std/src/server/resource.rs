@@ -2,6 +2,8 @@
 
 use core::fmt::{self, Display};
 use core::future::Future;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,6 +44,11 @@ pub struct Resource<S: Sharing = Shared> {
 /// from it, and a variable that stands for a list is a `Vec`, one that stands for pairs a map. A URI that fits the template and not the type does not
 /// exist.
 ///
+/// Values are decoded, once, and a client chooses them. So that one which a handler takes for the name of a file cannot
+/// lead elsewhere, a URI does not exist either if one of them holds a NUL, is `.` or `..` or has such a part, or has a slash
+/// or a backslash; the slash is allowed in what the template wants it in, `{+path}` and `{#path}`.
+/// [`any_value`](Self::any_value) lets all of them through.
+///
 /// ```
 /// use mcp_std::{ResourceError, ResourceTemplate, Server};
 ///
@@ -68,6 +75,7 @@ pub struct ResourceTemplate<S: Sharing = Shared> {
     pub(crate) takes_context: bool,
     pub(crate) completers: Completers<S>,
     pub(crate) start: Box<S::Start>,
+    any_value: Arc<AtomicBool>,
 }
 
 impl Resource {
@@ -126,17 +134,16 @@ impl ResourceTemplate {
         H: Handler<M, Output: IntoResource, Future: Send> + Send + Sync,
     {
         let template = template.into();
-        let parsed = UriTemplate::parse(&template)
-            .map(UriTemplate::into_owned)
-            .ok();
+        let variables = Values::of(&template);
+        let any_value = variables.any.clone();
         let start = move |context: Context, given: Given<'_>| {
             let uri = uri_of(given);
-            match variables(parsed.as_ref(), &uri) {
+            match variables.read(&uri) {
                 Ok(args) => Started::Running(read(&handler, context, args, uri).boxed()),
                 Err(outcome) => Started::Done(outcome),
             }
         };
-        Self::with_start::<M, H>(template, name.into(), Box::new(start))
+        Self::with_start::<M, H>(template, name.into(), Box::new(start), any_value)
     }
 
     /// Suggests values for a variable while they are typed: `completer` gets what has been typed, and the variables that
@@ -164,17 +171,16 @@ impl ResourceTemplate<Local> {
         H: Handler<M, Output: IntoResource>,
     {
         let template = template.into();
-        let parsed = UriTemplate::parse(&template)
-            .map(UriTemplate::into_owned)
-            .ok();
+        let variables = Values::of(&template);
+        let any_value = variables.any.clone();
         let start = move |context: Context, given: Given<'_>| {
             let uri = uri_of(given);
-            match variables(parsed.as_ref(), &uri) {
+            match variables.read(&uri) {
                 Ok(args) => Started::Running(read(&handler, context, args, uri).boxed_local()),
                 Err(outcome) => Started::Done(outcome),
             }
         };
-        Self::with_start::<M, H>(template, name.into(), Box::new(start))
+        Self::with_start::<M, H>(template, name.into(), Box::new(start), any_value)
     }
 
     /// Suggests values for a variable while they are typed, as [`ResourceTemplate::complete`] of servers that are not
@@ -192,13 +198,27 @@ impl ResourceTemplate<Local> {
 }
 
 impl<S: Sharing> ResourceTemplate<S> {
-    fn with_start<M, H: Handler<M>>(template: String, name: String, start: Box<S::Start>) -> Self {
+    fn with_start<M, H: Handler<M>>(
+        template: String,
+        name: String,
+        start: Box<S::Start>,
+        any_value: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             definition: model::ResourceTemplate::new(template, name),
             takes_context: H::TAKES_CONTEXT,
             completers: Completers::default(),
             start,
+            any_value,
         }
+    }
+
+    /// Lets values through that would lead elsewhere if they were taken for names of files: for handlers that take them for
+    /// something else, or that look at them themselves.
+    #[must_use]
+    pub fn any_value(self) -> Self {
+        self.any_value.store(true, Ordering::Relaxed);
+        self
     }
 }
 
@@ -241,14 +261,51 @@ fn uri_of(given: Given<'_>) -> String {
 }
 
 /// The variables of a template, as the handler's type has them.
-fn variables<A: serde::de::DeserializeOwned>(
-    template: Option<&UriTemplate<'_>>,
-    uri: &str,
-) -> Result<A, Outcome> {
-    let matched = template.and_then(|template| template.matches(uri));
-    let variables = matched.ok_or(Outcome::Instead(Instead::NotFound))?;
-    // CMP-05: what does not fit the type is no resource of this server.
-    decode_strings(variables.iter().map(named)).map_err(|_| Outcome::Instead(Instead::NotFound))
+struct Values {
+    template: Option<UriTemplate<'static>>,
+    any: Arc<AtomicBool>,
+}
+
+impl Values {
+    fn of(template: &str) -> Self {
+        let template = UriTemplate::parse(template).map(UriTemplate::into_owned);
+        Self {
+            template: template.ok(),
+            any: Arc::default(),
+        }
+    }
+
+    fn read<A: serde::de::DeserializeOwned>(&self, uri: &str) -> Result<A, Outcome> {
+        const ABSENT: Outcome = Outcome::Instead(Instead::NotFound);
+        let template = self.template.as_ref().ok_or(ABSENT)?;
+        let variables = template.matches(uri).ok_or(ABSENT)?;
+        // CO-05.
+        let leads_elsewhere = |(name, value): (&str, &TemplateValue<'_>)| {
+            let slashes = template.keeps_reserved(name);
+            let bad = |text: &str| !is_harmless(text, slashes);
+            match value {
+                TemplateValue::Text(text) => bad(text),
+                TemplateValue::List(texts) => texts.iter().any(|text| bad(text)),
+                TemplateValue::Map(texts) => texts.iter().any(|(key, text)| bad(key) || bad(text)),
+            }
+        };
+        if !self.any.load(Ordering::Relaxed) && variables.iter().any(leads_elsewhere) {
+            return Err(ABSENT);
+        }
+        // CMP-05: what does not fit the type is no resource of this server.
+        decode_strings(variables.iter().map(named)).map_err(|_| ABSENT)
+    }
+}
+
+/// Whether a text leads nowhere else if it is taken for a part of a path.
+fn is_harmless(text: &str, slashes: bool) -> bool {
+    let separators = ['/', '\\'];
+    !text.contains('\0')
+        && !text
+            .split(separators)
+            .any(|part| part == "." || part == "..")
+        && !text.contains('\\')
+        && (slashes || !text.contains('/'))
 }
 
 fn named((name, value): (&str, &TemplateValue<'_>)) -> (String, Text) {

@@ -39,7 +39,7 @@ fn never_exchanged(world: &World) {
 }
 
 #[test]
-fn mix_up_a_code_of_another_issuer_goes_nowhere() {
+fn oa_03_mix_up_a_code_of_another_issuer_goes_nowhere() {
     // ISS-02, ISS-03: whatever differs, and by whatever little; or what was promised is not there.
     let alterations: [fn(&str) -> String; 5] = [
         |_| "&iss=https://evil.example".to_owned(),
@@ -149,7 +149,7 @@ fn code_injection_a_code_of_another_login_needs_its_verifier() {
 }
 
 #[test]
-fn metadata_of_another_server_are_not_believed() {
+fn oa_06_metadata_of_another_server_are_not_believed() {
     // DSC-03: a token for the victim would end up with the attacker.
     for evil in [
         "https://evil.example/mcp",
@@ -170,7 +170,7 @@ fn metadata_of_another_server_are_not_believed() {
 }
 
 #[test]
-fn metadata_of_another_issuer_are_not_believed() {
+fn oa_03_metadata_of_another_issuer_are_not_believed() {
     // DSC-06.
     let alterations: [fn(&str) -> String; 3] = [
         |_| "https://evil.example".to_owned(),
@@ -296,7 +296,7 @@ fn an_open_redirect_does_not_lead_the_user_astray() {
 }
 
 #[test]
-fn a_step_up_without_end_ends() {
+fn oa_13_a_step_up_without_end_ends() {
     // SCP-04: a server that always wants one more.
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
@@ -312,7 +312,7 @@ fn a_step_up_without_end_ends() {
 }
 
 #[test]
-fn the_same_scope_is_not_asked_for_twice() {
+fn oa_13_the_same_scope_is_not_asked_for_twice() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     world.server.replace("/mcp", |_| {
@@ -329,7 +329,7 @@ fn the_same_scope_is_not_asked_for_twice() {
 }
 
 #[test]
-fn a_server_that_takes_no_token_does_not_ask_the_user_without_end() {
+fn oa_11_a_server_that_takes_no_token_does_not_ask_the_user_without_end() {
     let world = World::new();
     world.server.replace("/mcp", |_| Answer::status(401));
     let told = refused(&world, user());

@@ -9,7 +9,7 @@ use crate::site::{Answer, Site};
 use crate::world::{SERVER, World, call, user};
 
 #[test]
-fn a_secret_is_shown_as_the_server_takes_it() {
+fn oa_15_a_secret_is_shown_as_the_server_takes_it() {
     let both = json!(["client_secret_post", "client_secret_basic"]);
     for (methods, basic) in [
         (Value::Null, true),

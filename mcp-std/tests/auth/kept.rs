@@ -68,7 +68,7 @@ fn what_another_program_has_renewed_is_used() {
 }
 
 #[test]
-fn a_client_that_is_never_known_registers_once_a_time() {
+fn oa_16_a_client_that_is_never_known_registers_once_a_time() {
     let (world, folder) = (World::new(), Folder::new("again"));
     let auth = || user().store(FileStore::new(&folder.0));
     world.connect(auth()).expect("a connection");

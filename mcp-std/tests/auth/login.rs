@@ -11,7 +11,7 @@ use crate::site::Answer;
 use crate::world::{BACK, RESOURCE, SERVER, World, call, user};
 
 #[test]
-fn a_refusal_leads_to_a_login_and_every_request_has_the_token() {
+fn oa_04_oa_15_ve_03_a_refusal_leads_to_a_login_and_every_request_has_the_token() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     assert_eq!(call(&client, "read").expect("an answer"), "read");
@@ -50,7 +50,7 @@ fn a_refusal_leads_to_a_login_and_every_request_has_the_token() {
 }
 
 #[test]
-fn a_token_that_expires_is_refreshed_and_the_refresh_token_rotates() {
+fn oa_04_oa_07_a_token_that_expires_is_refreshed_and_the_refresh_token_rotates() {
     let world = World::new();
     world.given.lock().expect("no panic").expires_in = Some(0);
     let client = world.connect(user()).expect("a connection");
@@ -73,7 +73,7 @@ fn a_token_that_expires_is_refreshed_and_the_refresh_token_rotates() {
 }
 
 #[test]
-fn a_refresh_token_that_is_over_leads_to_the_user() {
+fn oa_08_a_refresh_token_that_is_over_leads_to_the_user() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     world.revoke();
@@ -86,7 +86,7 @@ fn a_refresh_token_that_is_over_leads_to_the_user() {
 }
 
 #[test]
-fn requests_that_are_refused_at_once_share_one_login() {
+fn oa_08_requests_that_are_refused_at_once_share_one_login() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     world.revoke();
@@ -103,7 +103,7 @@ fn requests_that_are_refused_at_once_share_one_login() {
 }
 
 #[test]
-fn a_step_up_asks_for_what_there_was_too() {
+fn oa_12_a_step_up_asks_for_what_there_was_too() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     assert_eq!(call(&client, "write").expect("an answer"), "write");

@@ -124,7 +124,7 @@ fn a_program_that_says_back_what_it_is_told() {
 }
 
 #[test]
-fn a_program_that_is_not_there() {
+fn pr_03_a_program_that_is_not_there() {
     fails(
         &["ping"],
         &["./no-such-program"],
@@ -134,7 +134,7 @@ fn a_program_that_is_not_there() {
 }
 
 #[test]
-fn a_program_that_ends() {
+fn pr_03_a_program_that_ends() {
     let server = [
         "sh",
         "-c",
@@ -160,7 +160,7 @@ read line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25
 read line; read line; echo 'out of memory' >&2; exit 9"#;
 
 #[test]
-fn a_server_that_dies_in_a_call() {
+fn pr_04_a_server_that_dies_in_a_call() {
     let server = ["sh", "-c", MORTAL];
     let words = [
         "mcp call: its process ended (exit status: 9)",
@@ -200,7 +200,7 @@ fn a_program_that_prints_something_else() {
 }
 
 #[test]
-fn lines_between_the_messages_do_no_harm() {
+fn fr_03_lines_between_the_messages_do_no_harm() {
     let server = ["sh", "-c", "echo Welcome; exec \"$0\" serve", MCP];
     run(&["call", "echo", "text=hi"], &server).good();
 }

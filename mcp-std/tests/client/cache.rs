@@ -16,7 +16,7 @@ fn page(names: &[&str], ttl: u64) -> serde_json::Value {
 }
 
 #[test]
-fn a_list_is_asked_for_again_when_its_time_is_over_or_it_has_changed() {
+fn li_02_a_list_is_asked_for_again_when_its_time_is_over_or_it_has_changed() {
     let clock = Clock::simulated();
     let script = |peer: &mut Peer| {
         peer.modern();

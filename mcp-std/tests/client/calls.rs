@@ -18,7 +18,7 @@ fn serve(peer: &mut Peer, mut answer: impl FnMut(&Value) -> Value) {
 }
 
 #[test]
-fn a_tool_is_called_with_anything_that_is_a_json_object() {
+fn co_01_a_tool_is_called_with_anything_that_is_a_json_object() {
     #[derive(serde::Serialize)]
     struct Echo {
         text: &'static str,
@@ -57,7 +57,7 @@ fn a_tool_is_called_with_anything_that_is_a_json_object() {
 }
 
 #[test]
-fn a_tool_that_fails_is_a_result_and_an_error_if_that_is_asked_for() {
+fn sc_09_a_tool_that_fails_is_a_result_and_an_error_if_that_is_asked_for() {
     let script = |peer: &mut Peer| {
         peer.modern();
         serve(peer, |_| {
@@ -84,7 +84,7 @@ fn a_tool_that_fails_is_a_result_and_an_error_if_that_is_asked_for() {
 }
 
 #[test]
-fn errors_tell_apart_what_they_are() {
+fn id_02_errors_tell_apart_what_they_are() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let call = peer.expect("tools/call");
@@ -175,7 +175,7 @@ fn a_thousand_calls_at_once_get_each_its_answer_in_any_order() {
 }
 
 #[test]
-fn progress_is_told_and_only_while_the_call_runs() {
+fn or_04_progress_is_told_and_only_while_the_call_runs() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let call = peer.expect("tools/call");
@@ -215,7 +215,7 @@ fn progress_is_told_and_only_while_the_call_runs() {
 }
 
 #[test]
-fn a_cancelled_call_ends_at_once_and_its_answer_is_dropped() {
+fn or_03_a_cancelled_call_ends_at_once_and_its_answer_is_dropped() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let call = peer.expect("tools/call");
@@ -245,7 +245,7 @@ fn a_cancelled_call_ends_at_once_and_its_answer_is_dropped() {
 }
 
 #[test]
-fn what_goes_with_a_call_goes_with_it() {
+fn co_04_dx_06_what_goes_with_a_call_goes_with_it() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let call = peer.expect("tools/call");
@@ -302,7 +302,7 @@ fn what_goes_with_a_call_goes_with_it() {
 }
 
 #[test]
-fn what_the_server_did_not_declare_is_not_asked_for() {
+fn co_07_what_the_server_did_not_declare_is_not_asked_for() {
     let script = |peer: &mut Peer| {
         let mut discovery = crate::peer::discovery();
         discovery["capabilities"] = json!({"tools": {}});
@@ -346,7 +346,7 @@ fn results_are_looked_at_before_callers_get_them() {
 
 #[cfg(feature = "validate")]
 #[test]
-fn results_are_checked_with_the_schemas_of_the_list_if_that_is_asked_for() {
+fn sc_05_results_are_checked_with_the_schemas_of_the_list_if_that_is_asked_for() {
     const N: &str =
         r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
     let schema: Value = serde_json::from_str(N).expect("it is JSON");

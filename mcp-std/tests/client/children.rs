@@ -37,7 +37,7 @@ fn napping() -> (Command, mpsc::Receiver<u32>) {
 }
 
 /// A server written in shell, and the numbers of its processes as they are started.
-fn shell(script: &str) -> (Command, mpsc::Receiver<u32>) {
+pub(crate) fn shell(script: &str) -> (Command, mpsc::Receiver<u32>) {
     let (sender, pids) = mpsc::channel();
     let sender = Mutex::new(sender);
     let lines = move |line: &str| {
@@ -65,7 +65,7 @@ fn is_there(pid: u32) -> bool {
     rustix::process::test_kill_process(pid).is_ok()
 }
 
-async fn is_gone_soon(pid: u32) {
+pub(crate) async fn is_gone_soon(pid: u32) {
     let started = Instant::now();
     while is_there(pid) {
         smol::Timer::after(MOMENT / 10).await;
@@ -89,7 +89,7 @@ fn a_server_is_started_called_and_ended() {
 }
 
 #[test]
-fn what_cannot_be_started_or_ends_at_once_says_why() {
+fn pr_03_what_cannot_be_started_or_ends_at_once_says_why() {
     smol::block_on(async {
         let error = builder()
             .connect_stdio(Command::new("no-such-program-here"))
@@ -113,7 +113,7 @@ fn what_cannot_be_started_or_ends_at_once_says_why() {
 }
 
 #[test]
-fn dropping_the_last_client_or_the_connect_ends_the_process() {
+fn or_06_dropping_the_last_client_or_the_connect_ends_the_process() {
     smol::block_on(async {
         let (command, pids) = napping();
         let client = builder().connect_stdio(command).await.expect("it connects");
@@ -178,7 +178,7 @@ fn killed(times: u64) {
 }
 
 #[test]
-fn a_server_that_is_killed_fails_its_calls_at_once() {
+fn pr_04_a_server_that_is_killed_fails_its_calls_at_once() {
     killed(50);
 }
 
@@ -189,7 +189,7 @@ fn a_server_that_is_killed_five_hundred_times_fails_its_calls_at_once() {
 }
 
 #[test]
-fn a_server_that_ends_is_started_again_and_calls_that_may_are_made_again() {
+fn pr_04_a_server_that_ends_is_started_again_and_calls_that_may_are_made_again() {
     smol::block_on(async {
         let (command, pids) = napping();
         let restart = Restart::on_exit(5, Duration::from_millis(20));
@@ -219,7 +219,7 @@ fn a_server_that_ends_is_started_again_and_calls_that_may_are_made_again() {
 }
 
 #[test]
-fn restarts_have_an_end() {
+fn or_06_pr_04_restarts_have_an_end() {
     smol::block_on(async {
         let (command, pids) = napping();
         let restart = Restart::on_exit(2, Duration::from_millis(5));
@@ -302,7 +302,7 @@ fn the_examples_do_what_they_show() {
 }
 
 #[test]
-fn a_call_has_one_limit_of_time_with_all_that_it_waits_for() {
+fn or_05_a_call_has_one_limit_of_time_with_all_that_it_waits_for() {
     let silent = FRAGILE.replace("*'\"id\":'*)", "*'\"ping\"'*) ;;\n    *'\"id\":'*)");
     let total = 4 * MOMENT;
     let mut limits = mcp_std::Limits::DEFAULT;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::peer::{builder, connect, discovery, with};
 
 #[test]
-fn each_legacy_revision_is_spoken_after_a_probe_that_is_refused() {
+fn ve_01_each_legacy_revision_is_spoken_after_a_probe_that_is_refused() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         for code in [-32601, -32600, -32602, -32000, 0, -32603] {
             let script = move |peer: &mut crate::peer::Peer| {
@@ -59,7 +59,7 @@ fn a_modern_server_is_spoken_to_without_a_handshake() {
 }
 
 #[test]
-fn only_the_answer_to_the_probe_decides() {
+fn ve_05_only_the_answer_to_the_probe_decides() {
     let script = |peer: &mut crate::peer::Peer| {
         let probe = peer.expect("server/discover");
         peer.send(&json!({"jsonrpc": "2.0", "id": 77, "error": {"code": -32601, "message": ""}}));

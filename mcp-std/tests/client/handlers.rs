@@ -83,7 +83,7 @@ fn what_is_declared_is_what_there_are_handlers_for() {
 }
 
 #[test]
-fn requests_of_a_legacy_server_are_answered_while_calls_wait() {
+fn or_10_requests_of_a_legacy_server_are_answered_while_calls_wait() {
     let script = |peer: &mut Peer| {
         peer.legacy("2025-11-25");
         let call = peer.expect("tools/call");
@@ -170,7 +170,7 @@ fn a_question_that_is_taken_back_is_forgotten() {
 }
 
 #[test]
-fn rounds_of_a_modern_server_are_answered_by_the_same_handlers() {
+fn rt_01_rounds_of_a_modern_server_are_answered_by_the_same_handlers() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let first = peer.expect("tools/call");

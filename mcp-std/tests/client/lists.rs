@@ -11,7 +11,7 @@ fn tool(name: &str) -> Value {
 }
 
 #[test]
-fn pages_are_followed_to_the_end_whatever_the_cursors_look_like() {
+fn co_03_pages_are_followed_to_the_end_whatever_the_cursors_look_like() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let first = peer.expect("tools/list");
@@ -63,7 +63,7 @@ fn a_page_is_asked_for_when_the_last_one_is_read() {
 }
 
 #[test]
-fn a_server_that_goes_in_a_circle_is_found_out_and_one_that_does_not_end_is_cut_off() {
+fn li_01_a_server_that_goes_in_a_circle_is_found_out_and_one_that_does_not_end_is_cut_off() {
     let script = |peer: &mut Peer| {
         peer.modern();
         while let Some(request) = peer.next() {

@@ -11,6 +11,7 @@ mod handlers;
 mod in_process;
 mod lists;
 mod peer;
+mod robustness;
 mod runtimes;
 mod subscriptions;
 mod timeouts;

@@ -27,7 +27,7 @@ fn acknowledge(peer: &mut Peer, listen: &Value, honoured: &Value) {
 }
 
 #[test]
-fn a_modern_server_tells_each_subscription_its_own() {
+fn li_06_a_modern_server_tells_each_subscription_its_own() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let tools = peer.expect("subscriptions/listen");
@@ -78,7 +78,7 @@ fn a_modern_server_tells_each_subscription_its_own() {
 }
 
 #[test]
-fn a_subscription_that_ends_before_it_begins_is_one_clear_error() {
+fn li_04_li_05_a_subscription_that_ends_before_it_begins_is_one_clear_error() {
     let script = |peer: &mut Peer| {
         peer.modern();
         peer.serve("subscriptions/listen", &complete(json!({})));
@@ -104,7 +104,7 @@ fn a_subscription_that_ends_before_it_begins_is_one_clear_error() {
 }
 
 #[test]
-fn a_legacy_server_is_asked_for_each_resource_once_and_for_nothing_else() {
+fn li_06_a_legacy_server_is_asked_for_each_resource_once_and_for_nothing_else() {
     let script = |peer: &mut Peer| {
         peer.legacy("2025-06-18");
         peer.silence();
@@ -147,7 +147,7 @@ fn a_legacy_server_is_asked_for_each_resource_once_and_for_nothing_else() {
 }
 
 #[test]
-fn a_burst_costs_a_slow_reader_one_change_of_each_kind() {
+fn li_02_a_burst_costs_a_slow_reader_one_change_of_each_kind() {
     let script = |peer: &mut Peer| {
         peer.legacy("2025-11-25");
         let ping = peer.expect("ping");

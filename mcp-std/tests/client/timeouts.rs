@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::peer::{MOMENT, Peer, builder, complete, with};
 
 #[test]
-fn silence_ends_a_call_and_the_server_is_told() {
+fn id_07_hm_06_silence_ends_a_call_and_the_server_is_told() {
     let script = |peer: &mut Peer| {
         peer.modern();
         let call = peer.expect("tools/call");

@@ -40,7 +40,7 @@ fn ids(message: &Value) -> Vec<u64> {
 
 /// BAT-01, BAT-05, BAT-07.
 #[test]
-fn a_batch_has_one_response() {
+fn id_09_id_10_a_batch_has_one_response() {
     let (server, _open) = server();
     let site = Site::new(&server);
     let session = Session::new(&site, "2025-03-26");

@@ -14,7 +14,7 @@ fn server() -> Server {
 
 /// HS-08, LH-22.
 #[test]
-fn what_cannot_be_the_id_of_a_session_is_not_looked_for() {
+fn hs_08_what_cannot_be_the_id_of_a_session_is_not_looked_for() {
     let site = Site::new(&server());
     let list = request(1, "tools/list", &json!({}));
     let long = "a".repeat(60 * 1024);
@@ -105,7 +105,7 @@ fn names_in_any_case_and_blanks_around_values() {
 
 /// DET-12, HDR-11, SN-07: a modern request is one whatever session it names, and opens none.
 #[test]
-fn modern_requests_have_no_session() {
+fn sn_07_modern_requests_have_no_session() {
     let site = Site::new(&server());
     let discover = Request::modern(1, "server/discover", &json!({}));
     for request in [

@@ -63,7 +63,7 @@ fn each_stream_has_what_it_asked_for() {
 
 /// SUB-11: a subscription to nothing is over at once.
 #[test]
-fn listening_to_nothing() {
+fn li_04_listening_to_nothing() {
     let site = Site::new(&server());
     let response = site.ask(&listen(1, json!({})));
     let events = response.events();

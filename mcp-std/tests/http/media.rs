@@ -28,7 +28,7 @@ fn call(tool: &str) -> Request {
 
 /// HS-01, HTTP-11, LH-06.
 #[test]
-fn the_form_of_the_answer_is_one_that_the_client_takes() {
+fn hs_01_the_form_of_the_answer_is_one_that_the_client_takes() {
     let site = Site::new(&server());
     const JSON: &str = "application/json";
     const EVENTS: &str = "text/event-stream";
@@ -63,7 +63,7 @@ fn the_form_of_the_answer_is_one_that_the_client_takes() {
 
 /// HS-02: nothing is run before.
 #[test]
-fn bodies_are_json() {
+fn hs_02_bodies_are_json() {
     let site = Site::new(&server());
     for (content_type, expected) in [
         ("application/json; charset=utf-8", 200),
@@ -83,7 +83,7 @@ fn bodies_are_json() {
 
 /// HS-10, HTTP-17, HTTP-19: the head is flushed at once and each event for itself, without ids in the modern era.
 #[test]
-fn a_stream_is_not_held_back() {
+fn hs_10_a_stream_is_not_held_back() {
     let site = Site::new(&server());
     let mut client = site.connect();
     let response = client.begin(&call("steps"));
@@ -110,7 +110,7 @@ fn a_stream_is_not_held_back() {
 
 /// HS-09: the head of a stream that has nothing to say yet comes all the same, and comments after it.
 #[test]
-fn a_stream_that_is_quiet_lives() {
+fn hs_09_a_stream_that_is_quiet_lives() {
     let server = Server::builder("quiet", "1")
         .tool("late", "", || async {
             Timer::after(Duration::from_millis(600)).await;

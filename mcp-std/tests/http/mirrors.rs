@@ -54,7 +54,7 @@ fn assert_mismatch(response: &Response, why: &str) {
 
 /// HM-01, ENC-04, ENC-05.
 #[test]
-fn values_are_decoded_before_they_are_compared() {
+fn hm_01_values_are_decoded_before_they_are_compared() {
     let site = Site::new(&server());
     let read = Request::modern(1, "resources/read", &json!({ "uri": "note://caf\u{e9}" }));
     let call = Request::modern(1, "tools/call", &json!({ "name": "now" }));
@@ -84,7 +84,7 @@ fn values_are_decoded_before_they_are_compared() {
 
 /// HM-02.
 #[test]
-fn raw_bytes_outside_visible_ascii_are_refused() {
+fn hm_02_raw_bytes_outside_visible_ascii_are_refused() {
     let site = Site::new(&server());
     let read = Request::modern(1, "resources/read", &json!({ "uri": "note://caf\u{e9}" }));
     assert_mismatch(&site.ask(&read), "UTF-8");

@@ -119,7 +119,7 @@ fn notifications_cancel_nothing() {
 
 /// RPC-06, ID-01, ID-04, ID-05: ids are of their exchanges. Two may have the same at once, of any kind.
 #[test]
-fn ids_are_of_their_exchanges() {
+fn id_01_ids_are_of_their_exchanges() {
     let site = Site::new(&server().0);
     let mut first = site.connect().stream(&call(1, "ever"));
     first.message();

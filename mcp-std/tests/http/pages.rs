@@ -16,7 +16,7 @@ fn discover() -> Request {
 
 /// HS-03, HTTP-04.
 #[test]
-fn hosts_are_of_this_machine() {
+fn hs_03_hosts_are_of_this_machine() {
     let site = Site::new(&server());
     for (host, expected) in [
         ("localhost", 200),
@@ -58,7 +58,7 @@ fn hosts_are_of_this_machine() {
 
 /// HS-04, HTTP-02: for each method.
 #[test]
-fn origins_are_of_this_machine() {
+fn hs_04_origins_are_of_this_machine() {
     let site = Site::new(&server());
     for (origin, permitted) in [
         ("http://localhost:5173", true),

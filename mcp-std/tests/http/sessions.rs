@@ -32,7 +32,7 @@ fn bounded(server: &Server, max_sessions: usize, idle: Duration) -> Site {
 
 /// SN-04, LH-24, LH-25.
 #[test]
-fn a_session_is_there_until_it_is_deleted() {
+fn sn_04_a_session_is_there_until_it_is_deleted() {
     let site = Site::new(&server());
     let list = request(1, "tools/list", &json!({}));
     let session = Session::new(&site, "2025-11-25");
@@ -85,7 +85,7 @@ fn a_session_begins_with_a_version() {
 
 /// SN-06: never more than the cap; the one that was not used for the longest time makes room.
 #[test]
-fn sessions_are_bounded() {
+fn sn_06_sessions_are_bounded() {
     let site = bounded(&server(), 20, Duration::from_secs(600));
     let first = Session::new(&site, "2025-11-25");
     let used = Session::new(&site, "2025-11-25");
@@ -105,7 +105,7 @@ fn sessions_are_bounded() {
 
 /// SN-06: streams and calls are use.
 #[test]
-fn unused_sessions_end() {
+fn sn_06_unused_sessions_end() {
     let site = bounded(&server(), 100, Duration::from_millis(400));
     let list = request(1, "tools/list", &json!({}));
     let unused = Session::new(&site, "2025-11-25");
@@ -140,7 +140,7 @@ fn sessions_that_nobody_comes_back_to_end() {
 
 /// SN-07: as many modern requests as there could be sessions leave room for all of them.
 #[test]
-fn modern_requests_take_no_room() {
+fn sn_07_modern_requests_take_no_room() {
     let site = bounded(&server(), 2, Duration::from_secs(600));
     let session = Session::new(&site, "2025-11-25");
     let mut client = site.connect();

@@ -154,7 +154,7 @@ fn a_legacy_stream_that_is_not_read() {
 
 /// The write timeout ends those that never read.
 #[test]
-fn a_stream_that_is_never_read() {
+fn hs_09_a_stream_that_is_never_read() {
     let site = Site::with(&server(), |http| {
         let mut options = Options::default();
         options.write_timeout = Duration::from_millis(300);

@@ -61,7 +61,7 @@ fn result_200() {
 
 /// HTTP-09, HS-07.
 #[test]
-fn notification_202() {
+fn hs_07_notification_202() {
     let site = Site::new(&server());
     let body = notification("notifications/initialized", &json!({}));
     let modern = Request::post(&body).with("mcp-protocol-version", "2026-07-28");
@@ -237,7 +237,7 @@ fn origin_403() {
 
 /// HS-05: the connection goes on.
 #[test]
-fn method_405() {
+fn hs_05_method_405() {
     let site = Site::new(&server());
     let body = error(-32600, "Method not allowed");
     let length = body.len();
@@ -259,7 +259,7 @@ fn method_405() {
 
 /// HDR-11, DET-13, HS-06: without sessions there is nothing to be got and nothing to be deleted.
 #[test]
-fn get_and_delete_405() {
+fn hs_05_hs_06_get_and_delete_405() {
     let without = Site::with(&server(), |http| {
         http.rules(HttpRules::new().sessions(false))
     });
@@ -292,7 +292,7 @@ fn accept_406() {
 
 /// DX-05.
 #[test]
-fn slow_408() {
+fn dx_05_slow_408() {
     let site = Site::with(&server(), |http| {
         http.body_timeout(Duration::from_millis(100))
     });
@@ -308,7 +308,7 @@ fn slow_408() {
 
 /// DX-05: what is announced is not read, and what comes is not read on.
 #[test]
-fn too_long_413() {
+fn dx_05_too_long_413() {
     let site = Site::new(&server());
     let expected = refusal(
         "413 Payload Too Large",
@@ -371,7 +371,7 @@ fn busy_503() {
 
 /// LH-24, LH-25, SN-04.
 #[test]
-fn sessions_400_and_404() {
+fn sn_04_sessions_400_and_404() {
     let site = Site::new(&server());
     let list = request(1, "tools/list", &json!({}));
     let missing = refusal(

@@ -56,7 +56,7 @@ fn gate() -> (Tool, async_channel::Sender<()>, Arc<AtomicBool>) {
 
 /// LH-05, HTTP-09.
 #[test]
-fn notifications_and_responses_are_accepted() {
+fn hs_07_notifications_and_responses_are_accepted() {
     let site = Site::new(&builder().build().expect("a server"));
     let session = Session::new(&site, "2025-11-25");
     for message in [
@@ -102,7 +102,7 @@ fn a_request_is_answered_in_its_own_response() {
 
 /// LH-10, SE-07: the first event says nothing but its id, and only in 2025-11-25.
 #[test]
-fn a_stream_is_primed_for_those_who_know_that() {
+fn se_07_a_stream_is_primed_for_those_who_know_that() {
     let site = Site::new(&builder().build().expect("a server"));
     for (version, primes) in [
         ("2025-03-26", false),
@@ -260,7 +260,7 @@ fn streams_of_a_session_are_bounded() {
 
 /// ID-06: an id that is in use is of a request that goes on.
 #[test]
-fn an_id_in_use() {
+fn id_06_an_id_in_use() {
     let (tool, open, _) = gate();
     let server = builder().with_tool(tool).build().expect("a server");
     let site = Site::new(&server);
@@ -296,7 +296,7 @@ fn an_id_in_use() {
 
 /// ID-03, ID-04: each is cancelled by its own id.
 #[test]
-fn ids_that_are_nearly_the_same() {
+fn id_03_id_04_ids_that_are_nearly_the_same() {
     let (tool, open, _) = gate();
     let server = builder().with_tool(tool).build().expect("a server");
     let site = Site::new(&server);

@@ -10,7 +10,7 @@ const PLACE: &str = "/.well-known/oauth-protected-resource";
 
 /// RSV-01, RSV-02, RSV-09.
 #[test]
-fn metadata_are_at_both_places() {
+fn oa_01_metadata_are_at_both_places() {
     let issuer = Issuer::new(&[]);
     let builder = builder(&issuer)
         .scopes(["read"])
@@ -56,7 +56,7 @@ fn scopes_are_told_as_they_are_chosen() {
 }
 
 #[test]
-fn browsers_may_ask_first() {
+fn oa_01_browsers_may_ask_first() {
     let issuer = Issuer::new(&[]);
     let protected = Protected::by(&issuer);
     let request = Request::new("OPTIONS")

@@ -54,7 +54,7 @@ fn lacks(response: &Response, scopes: &str) {
 
 /// RSV-03: before there is any token.
 #[test]
-fn the_first_challenge_says_what_everything_takes() {
+fn oa_10_the_first_challenge_says_what_everything_takes() {
     let scoped = Scoped::new();
     let response = scoped.protected.site.ask(&call("deploy"));
     assert_eq!(response.status, 401);
@@ -64,7 +64,7 @@ fn the_first_challenge_says_what_everything_takes() {
 
 /// RSV-06, RSV-07: all of them in one challenge.
 #[test]
-fn a_missing_scope_is_told_before_any_handler_runs() {
+fn oa_10_a_missing_scope_is_told_before_any_handler_runs() {
     let scoped = Scoped::new();
     lacks(&scoped.ask(call("who"), ""), "read");
     lacks(&scoped.ask(call("who"), "read"), "read call");

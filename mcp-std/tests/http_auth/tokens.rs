@@ -259,8 +259,6 @@ fn every_request_needs_a_token() {
         Request::get().with("mcp-session-id", &id),
         Request::get(),
         Request::new("GET"),
-        Request::new("HEAD"),
-        Request::new("PUT"),
         Request::new("DELETE").with("mcp-session-id", &id),
         Request::post("no JSON"),
         Request::post(&list).without("content-type"),

@@ -32,7 +32,7 @@ fn usual(asked: &Asked, answer: &mut Answer<'_>) -> bool {
 }
 
 #[test]
-fn a_session_is_begun_used_and_left() {
+fn sn_05_a_session_is_begun_used_and_left() {
     // SN-05.
     for status in [200, 404, 405] {
         let peer = Peer::new(move |asked, answer| {
@@ -70,7 +70,7 @@ fn a_session_is_begun_used_and_left() {
 }
 
 #[test]
-fn a_server_that_keeps_silent_at_the_end_is_left() {
+fn sn_05_a_server_that_keeps_silent_at_the_end_is_left() {
     let peer = Peer::new(|asked, answer| {
         if asked.verb == "DELETE" {
             std::thread::sleep(Duration::from_secs(20));
@@ -89,7 +89,7 @@ fn a_server_that_keeps_silent_at_the_end_is_left() {
 }
 
 #[test]
-fn the_server_asks_on_a_stream_of_its_own() {
+fn or_10_the_server_asks_on_a_stream_of_its_own() {
     // The answer goes out while the call is pending.
     let (ask, asks) = channel::<()>();
     let (answered, answers) = channel::<Value>();
@@ -181,7 +181,7 @@ fn an_interrupted_call_is_resumed_when_the_server_says() {
 }
 
 #[test]
-fn a_session_that_the_server_ended_is_renewed_with_its_subscriptions() {
+fn sn_01_a_session_that_the_server_ended_is_renewed_with_its_subscriptions() {
     // SN-01.
     let sessions = AtomicUsize::new(0);
     let calls = AtomicUsize::new(0);
@@ -270,7 +270,7 @@ fn a_session_that_the_server_ended_is_renewed_with_its_log_level() {
 }
 
 #[test]
-fn the_oldest_servers_have_two_endpoints() {
+fn hc_02_the_oldest_servers_have_two_endpoints() {
     // DET-11, SSE-01 to SSE-04.
     let (say, said) = channel::<Value>();
     let (say, said) = (Mutex::new(say), Mutex::new(said));

@@ -4,6 +4,7 @@ mod legacy;
 mod modern;
 mod ours;
 mod peer;
+mod robustness;
 
 use mcp_std::client::{Client, ClientBuilder, Proxy};
 use serde_json::{Value, json};

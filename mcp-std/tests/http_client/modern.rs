@@ -42,7 +42,7 @@ async fn connect(peer: &Peer) -> Client {
 }
 
 #[test]
-fn calls_go_out_with_their_headers_and_come_back() {
+fn hc_05_calls_go_out_with_their_headers_and_come_back() {
     let peer = Peer::new(usual);
     let frames = Arc::new(AtomicUsize::new(0));
     let counted = frames.clone();
@@ -116,7 +116,7 @@ fn a_call_that_is_given_up_closes_its_stream() {
 }
 
 #[test]
-fn a_list_is_asked_for_again_and_a_call_is_not() {
+fn hc_06_hc_09_a_list_is_asked_for_again_and_a_call_is_not() {
     // HTTP-20, HC-06, HC-09.
     let lists = AtomicUsize::new(0);
     let peer = Peer::new(move |asked, answer| match asked.method() {
@@ -211,7 +211,7 @@ fn headers_that_do_not_match_are_mended_once() {
 }
 
 #[test]
-fn a_subscription_is_a_stream_and_is_made_again_when_that_breaks() {
+fn hc_07_a_subscription_is_a_stream_and_is_made_again_when_that_breaks() {
     // HC-07, SUB-18.
     let listens = AtomicUsize::new(0);
     let peer = Peer::new(move |asked, answer| {
@@ -332,7 +332,7 @@ fn without_async_it_is_the_same() {
 }
 
 #[test]
-fn a_server_that_has_no_time_is_asked_again() {
+fn oa_16_ve_03_a_server_that_has_no_time_is_asked_again() {
     // DET-10.
     let asks = AtomicUsize::new(0);
     let peer = Peer::new(move |asked, answer| {

@@ -105,7 +105,7 @@ fn every_revision_calls_asks_and_hears_of_changes() {
 }
 
 #[test]
-fn many_calls_go_at_once() {
+fn dx_04_many_calls_go_at_once() {
     let url = serve(&server());
     block_on(async {
         for version in [ProtocolVersion::V2026_07_28, ProtocolVersion::V2025_11_25] {
@@ -149,7 +149,7 @@ fn a_sign_of_life_disturbs_nothing() {
 
 /// Calls that wait for an answer of the client's hold a connection each: the answer needs another one.
 #[test]
-fn answers_leave_while_all_connections_wait_for_them() {
+fn dx_04_answers_leave_while_all_connections_wait_for_them() {
     let url = serve(&server());
     for version in [ProtocolVersion::V2025_06_18, ProtocolVersion::V2025_11_25] {
         block_on(async {

@@ -48,7 +48,7 @@ fn server() -> Server {
 
 /// SC-09, SC-10.
 #[test]
-fn an_integer_is_one_however_it_is_written() {
+fn sc_09_sc_10_an_integer_is_one_however_it_is_written() {
     session(&server(), |mut peer| async move {
         for (args, sum) in [
             (r#"{"a":2,"b":3}"#, "5"),
@@ -92,7 +92,7 @@ fn an_integer_is_one_however_it_is_written() {
 
 /// TOOL-24, CO-08: a failure of the tool that names the member, so that the model can correct itself.
 #[test]
-fn what_is_wrong_is_named() {
+fn sc_09_sc_10_co_08_what_is_wrong_is_named() {
     session(&server(), |mut peer| async move {
         for (args, named) in [
             ("{}", "missing field `a`"),
@@ -134,7 +134,7 @@ fn arguments_that_are_no_object_are_refused() {
 }
 
 #[test]
-fn handlers_that_take_anything() {
+fn sc_03_handlers_that_take_anything() {
     session(&server(), |mut peer| async move {
         let args = r#"{"z":1.50,"a":[null,{"b":"é"}]}"#;
         let result = peer.answer(1, "anything", args).await;

@@ -479,7 +479,7 @@ fn a_question_after_the_call() {
 
 /// INIT-05: nothing is asked before the client has said that the handshake is over.
 #[test]
-fn a_client_that_is_not_ready() {
+fn or_01_a_client_that_is_not_ready() {
     let server = builder().build().expect("a server");
     clean(&server, |mut peer| async move {
         let params = json!({

@@ -226,7 +226,7 @@ fn calls_in_flight_keep_their_handler() {
 
 /// A client that does not read, while everything changes without end: it is told once of each.
 #[test]
-fn a_storm_of_changes() {
+fn li_03_a_storm_of_changes() {
     let server = builder().build().expect("a server");
     let changing = server.clone();
     clean(&server, |mut peer| async move {

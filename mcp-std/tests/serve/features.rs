@@ -154,7 +154,7 @@ async fn ask(peer: &mut Peer, version: Option<&str>, method: &str, params: Value
 }
 
 #[test]
-fn resources_are_read() {
+fn dx_02_resources_are_read() {
     in_each_revision(async |peer, version| {
         let mut read =
             async |uri: &str| ask(peer, version, "resources/read", json!({ "uri": uri })).await;

@@ -111,7 +111,7 @@ fn what_was_not_declared_is_not_sent() {
 }
 
 #[test]
-fn the_trace_context_is_there() {
+fn dx_06_the_trace_context_is_there() {
     let end = serve(&server(false), |mut peer| async move {
         peer.handshake("2025-06-18", &json!({})).await;
         let none = peer

@@ -14,7 +14,9 @@ mod panics;
 mod peer;
 mod progress;
 mod results;
+mod robustness;
 mod rounds;
 mod runtimes;
 #[cfg(feature = "validate")]
 mod schemas;
+mod templates;

@@ -52,7 +52,7 @@ fn reported(messages: &[Value]) -> Vec<f64> {
 
 /// OR-08: 64 handlers, 50 reports of 1 KB each, and a reader that is slow.
 #[test]
-fn every_report_in_its_order_and_before_the_result() {
+fn or_08_every_report_in_its_order_and_before_the_result() {
     session(&server(), |mut peer| async move {
         let steps: Vec<_> = (1..=50).collect();
         let args = json!({ "steps": steps, "message": "m".repeat(1000) }).to_string();

@@ -41,7 +41,7 @@ fn server() -> Server {
 }
 
 #[test]
-fn results_of_a_legacy_session() {
+fn co_08_results_of_a_legacy_session() {
     session(&server(), |mut peer| async move {
         let err = peer.answer(1, "err", "{}").await;
         assert_eq!(failure(&err), "out of \"cheese\"");
@@ -72,7 +72,7 @@ fn results_of_a_legacy_session() {
 }
 
 #[test]
-fn structured_results_of_2026_07_28() {
+fn sc_07_structured_results_of_2026_07_28() {
     let end = serve(&server(), |mut peer| async move {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -105,7 +105,7 @@ fn keys(result: &Value) -> Vec<&str> {
 
 /// MRTR-18: what is missing is asked again, what has no question is ignored, what is malformed is an error.
 #[test]
-fn answers_that_are_missing_or_malformed() {
+fn rt_03_answers_that_are_missing_or_malformed() {
     session(
         &builder().build().expect("a server"),
         |mut peer| async move {
@@ -154,7 +154,7 @@ fn answers_that_are_missing_or_malformed() {
 
 /// MRTR-15, MRTR-16.
 #[test]
-fn a_state_opens_with_its_call_alone() {
+fn rt_03_a_state_opens_with_its_call_alone() {
     session(
         &builder().build().expect("a server"),
         |mut peer| async move {
@@ -220,7 +220,7 @@ fn several_instances() {
 }
 
 #[test]
-fn a_state_expires() {
+fn rt_03_a_state_expires() {
     let server = builder()
         .state_lifetime(Duration::ZERO)
         .build()

@@ -31,7 +31,7 @@ fn builder() -> ServerBuilder {
 
 /// TOOL-24, ERR-11, SC-02.
 #[test]
-fn the_model_is_told_what_does_not_fit() {
+fn sc_02_sc_10_the_model_is_told_what_does_not_fit() {
     session(
         &builder().build().expect("a server"),
         |mut peer| async move {
@@ -179,7 +179,7 @@ fn results_that_do_not_fit_are_not_sent() {
 
 /// JSC-03, JSC-05, JSC-08.
 #[test]
-fn schemas_that_nobody_can_use_are_not_offered() {
+fn sc_06_schemas_that_nobody_can_use_are_not_offered() {
     for (schema, problem) in [
         (
             json!({"type": "object", "$ref": "http://127.0.0.1:1/s.json"}),

@@ -8,7 +8,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// OR-07.
 #[test]
-fn an_idle_server_ends_with_its_input() {
+fn or_07_an_idle_server_ends_with_its_input() {
     for serve in [Serve::start(), Serve::session()] {
         let ended = serve.end();
         assert!(ended.after < SECOND, "{:?}", ended.after);
@@ -35,7 +35,7 @@ fn calls_in_flight_are_answered_after_the_end_of_input() {
 
 /// OR-07: a call that hangs is waited for no longer than the grace period of 5 seconds.
 #[test]
-fn a_call_that_hangs_is_given_up() {
+fn or_07_a_call_that_hangs_is_given_up() {
     let mut serve = Serve::session();
     serve.send(&slow("1", 1000, 60_000));
     serve.ping();
@@ -52,7 +52,7 @@ fn a_call_that_hangs_is_given_up() {
 
 /// The client is gone, and a call that runs for minutes does not keep the process.
 #[test]
-fn a_server_ends_when_nobody_reads_its_output() {
+fn or_07_a_server_ends_when_nobody_reads_its_output() {
     let mut serve = Serve::session();
     serve.send(&slow("1", 1000, 60_000));
     serve.ping();
@@ -77,7 +77,7 @@ fn a_server_ends_when_nobody_reads_its_progress() {
 /// Neither a closed output that nothing is written to, nor input without end, nor a call that waits costs time.
 #[cfg(target_os = "linux")]
 #[test]
-fn nothing_to_do_is_nothing_done() {
+fn or_07_nothing_to_do_is_nothing_done() {
     let mut serve = Serve::session();
     serve.send(&slow("1", 1000, 60_000));
     serve.ping();

@@ -4,7 +4,7 @@ use crate::child::{INITIALIZE, INITIALIZED, PING, PONG, Serve, call, slow, text}
 
 /// ID-01, ID-03, ID-04.
 #[test]
-fn ids_that_look_alike_are_different_requests() {
+fn id_01_id_04_ids_that_look_alike_are_different_requests() {
     const CANCELLED: [&str; 2] = ["9007199254740993", "0"];
     let long = format!("\"{}\"", "i".repeat(2000));
     let ids = [
@@ -51,7 +51,7 @@ fn ids_that_look_alike_are_different_requests() {
 
 /// RPC-05: the second one is refused, and the first one is answered.
 #[test]
-fn an_id_in_use_is_refused() {
+fn id_06_an_id_in_use_is_refused() {
     let mut serve = Serve::session();
     serve.send(&slow("7", 2, 200));
     serve.send(&call("7", "echo", r#"{"text":"a"}"#));
@@ -68,7 +68,7 @@ fn an_id_in_use_is_refused() {
 
 /// ID-03, CAN-04: nothing is sent for a call after it was cancelled, progress included; its id can be used again.
 #[test]
-fn a_cancelled_call_falls_silent() {
+fn id_03_a_cancelled_call_falls_silent() {
     let mut serve = Serve::session();
     serve.send(
         r#"{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{"name":"slow","arguments":{"steps":1000,"delay_ms":5},"_meta":{"progressToken":0}}}"#,
@@ -88,7 +88,7 @@ fn a_cancelled_call_falls_silent() {
 
 /// OR-09.
 #[test]
-fn cancelling_what_is_not_there_does_nothing() {
+fn or_09_cancelling_what_is_not_there_does_nothing() {
     let mut serve = Serve::session();
     serve.send(&slow("\"1\"", 20, 40));
     let mut lines = String::new();
@@ -105,7 +105,7 @@ fn cancelling_what_is_not_there_does_nothing() {
 
 /// Ids and progress tokens come back in the very text they came in.
 #[test]
-fn a_session_whose_ids_are_strange() {
+fn id_04_a_session_whose_ids_are_strange() {
     let mut serve = Serve::start();
     serve.send(&INITIALIZE.replace("\"init\"", "\"\\u0069\\ud83e\\udd80\""));
     assert!(

@@ -13,7 +13,7 @@ const MIB: u64 = 1024 * 1024;
 
 /// FR-09, with 100 MB against the default limit of 4 MiB.
 #[test]
-fn an_endless_line_is_reported_once_and_discarded() {
+fn fr_09_an_endless_line_is_reported_once_and_discarded() {
     let mut serve = Serve::session();
     serve.ping();
     let before = peak(serve.id());
@@ -34,7 +34,7 @@ fn an_endless_line_is_reported_once_and_discarded() {
 }
 
 #[test]
-fn an_endless_line_that_ends_with_the_input() {
+fn fr_09_an_endless_line_that_ends_with_the_input() {
     let mut serve = Serve::session();
     serve.ping();
     let before = peak(serve.id());
@@ -68,7 +68,7 @@ fn a_message_of_4_mib_is_echoed() {
 
 /// A client that reads slowly is served slowly: 20 MB of answers are not held for it.
 #[test]
-fn a_slow_reader_gets_every_answer_once_and_whole() {
+fn or_08_a_slow_reader_gets_every_answer_once_and_whole() {
     slow_reader(Serve::session());
 }
 

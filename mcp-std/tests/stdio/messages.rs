@@ -9,7 +9,7 @@ use crate::child::{INITIALIZE, INITIALIZED, PING, PONG, Serve, call, text};
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
 
 #[test]
-fn a_legacy_session_to_the_byte() {
+fn fr_07_fr_12_a_legacy_session_to_the_byte() {
     let mut serve = Serve::start();
     serve.send(INITIALIZE);
     serve.send(INITIALIZED);
@@ -54,7 +54,7 @@ fn a_modern_dialogue_to_the_byte() {
 
 /// FR-02, FR-03, FR-04, FR-08. What cannot be read is answered without an id, and nothing else comes of it.
 #[test]
-fn junk_is_reported_and_skipped() {
+fn fr_02_fr_04_fr_08_junk_is_reported_and_skipped() {
     let mut serve = Serve::session();
     serve.write(b"this is not json\n");
     serve.write(b"\n   \n\r\n");
@@ -91,7 +91,7 @@ fn junk_is_reported_and_skipped() {
 }
 
 #[test]
-fn a_flood_of_junk_does_not_flood_standard_error() {
+fn fr_02_a_flood_of_junk_does_not_flood_standard_error() {
     let mut serve = Serve::session();
     for _ in 0..500 {
         serve.write(b"junk\n");
@@ -129,7 +129,7 @@ fn a_closed_standard_error_ends_nothing() {
 
 /// FR-01.
 #[test]
-fn one_byte_order_mark_at_the_start_of_a_line_is_dropped() {
+fn fr_01_one_byte_order_mark_at_the_start_of_a_line_is_dropped() {
     let mut serve = Serve::session();
     serve.write(b"\xEF\xBB\xBF");
     sleep(Duration::from_millis(20));
@@ -150,7 +150,7 @@ fn the_last_line_needs_no_end() {
 
 /// FR-05.
 #[test]
-fn byte_by_byte_and_in_any_two_parts() {
+fn fr_05_byte_by_byte_and_in_any_two_parts() {
     let said = "x—é🦀\u{FEFF}";
     let mut serve = Serve::session();
     let line = format!(
@@ -173,7 +173,7 @@ fn byte_by_byte_and_in_any_two_parts() {
 
 /// FR-06.
 #[test]
-fn three_and_a_half_messages_in_one_write() {
+fn fr_06_three_and_a_half_messages_in_one_write() {
     let mut serve = Serve::session();
     let lines: String = (1..=4)
         .map(|id| call(&id.to_string(), "echo", &format!("{{\"text\":\"{id}\"}}")) + "\n")

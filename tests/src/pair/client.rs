@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::Tally;
 use super::random::Random;
+use super::wire::Room;
 
 pub(super) struct Client {
     config: ClientConfig,
@@ -235,12 +236,13 @@ impl Client {
     }
 
     /// Whether anything was taken.
-    pub(super) fn receive(&mut self, now: Instant, input: &mut Vec<u8>) -> bool {
+    pub(super) fn receive(&mut self, now: Instant, input: &mut Vec<u8>, room: usize) -> bool {
         let bytes = std::mem::take(input);
         let mut at = 0;
         loop {
-            let step = self.stdio.receive(now, &bytes[at..], &mut self.out);
-            if step.consumed == 0 && step.incoming.is_none() {
+            let out = &mut Room::new(&mut self.out, room);
+            let step = self.stdio.receive(now, &bytes[at..], out);
+            if step.consumed == 0 && matches!(step.incoming, None | Some(Incoming::Blocked)) {
                 break;
             }
             let message = &bytes[at..at + step.consumed];

@@ -1,11 +1,13 @@
-//! Two engines, a simulated wire between them and a simulated clock over them, driven by a seed.
+//! Two engines, a simulated wire between them and a simulated clock over them, driven by a seed; and clients of a server over
+//! HTTP, where each exchange has its own wire: [`http_schedule`].
 //!
 //! Each [`schedule`] is a world in which everything that may happen does, in an order of chance: calls with short times to
 //! wait, progress, answers, questions in both eras, cancellations, subscriptions, changes, delays, messages cut anywhere,
-//! a peer that dies and one that takes its place. At the end all is quiet, and then the promises must have been kept:
+//! a side that does not read for a while, an output that is full, a peer that dies and one that takes its place. At the end all is quiet, and then the promises must have been kept:
 //! every call has ended exactly once, no request was answered twice, no table has anything left in it.
 
 mod client;
+mod http;
 mod random;
 mod server;
 mod wire;
@@ -13,6 +15,8 @@ mod wire;
 use std::time::Duration;
 
 use mcp_core::time::Instant;
+
+pub use http::{HttpTally, http_schedule};
 
 use client::Client;
 use random::Random;
@@ -125,6 +129,8 @@ impl World {
             68..=71 => self.server.announce(random),
             72 => self.server.end_subscriptions(),
             73 => self.lose_peer(),
+            74 => self.to_server.stall(*now, random),
+            75 => self.to_client.stall(*now, random),
             _ => self.pass(),
         }
         self.exchange();
@@ -154,12 +160,25 @@ impl World {
                 .send(&self.server.take_output(), self.now, &mut self.random);
             self.to_server.arrive(self.now);
             self.to_client.arrive(self.now);
-            let server = self.server.receive(&mut self.to_server.arrived);
-            let client = self.client.receive(self.now, &mut self.to_client.arrived);
+            let room = self.room();
+            let server = self.server.receive(&mut self.to_server.arrived, room);
+            let room = self.room();
+            let client = self
+                .client
+                .receive(self.now, &mut self.to_client.arrived, room);
             let timers = self.client.handle_timeout(self.now);
             if !(server || client || timers) {
                 return;
             }
+        }
+    }
+
+    /// How much room there is for answers: what finds none comes again, when what was written has left.
+    fn room(&mut self) -> usize {
+        match self.random.percent(20) {
+            // Enough for the longest, so that it goes on some time.
+            true => 40 + self.random.below(8_000) as usize,
+            false => usize::MAX,
         }
     }
 

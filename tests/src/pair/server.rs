@@ -16,6 +16,7 @@ use mcp_core::rpc::ErrorObject;
 use mcp_core::{ErrorCode, Limits, SendError};
 
 use super::random::Random;
+use super::wire::Room;
 use crate::server::full_catalog;
 
 #[derive(Debug)]
@@ -71,15 +72,17 @@ impl Server {
     }
 
     /// Whether anything was taken.
-    pub(super) fn receive(&mut self, input: &mut Vec<u8>) -> bool {
+    pub(super) fn receive(&mut self, input: &mut Vec<u8>, room: usize) -> bool {
         let mut at = 0;
         loop {
-            let step = self.stdio.receive(&input[at..], &mut self.out);
+            let out = &mut Room::new(&mut self.out, room);
+            let step = self.stdio.receive(&input[at..], out);
             let consumed = step.consumed;
             let incoming = step.incoming;
             at += consumed;
             match incoming {
                 None if consumed == 0 => break,
+                Some(Incoming::Blocked) => break,
                 None => {}
                 Some(Incoming::Call(call)) => self.open.push(opened(call)),
                 Some(Incoming::Cancelled(key)) => self.cancelled(key),

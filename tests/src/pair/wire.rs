@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use mcp_core::json::{Full, Sink};
 use mcp_core::time::Instant;
 
 use super::random::Random;
@@ -30,6 +31,14 @@ impl Wire {
         }
     }
 
+    /// The other side does not read for some time: nothing arrives before its end.
+    pub(super) fn stall(&mut self, now: Instant, random: &mut Random) {
+        let until = now + Duration::from_micros(random.below(1_500_000));
+        for (at, _) in &mut self.pieces {
+            *at = (*at).max(until);
+        }
+    }
+
     /// Lets arrive what is due.
     pub(super) fn arrive(&mut self, now: Instant) {
         while self.pieces.front().is_some_and(|&(at, _)| at <= now) {
@@ -41,5 +50,35 @@ impl Wire {
     /// When something arrives next.
     pub(super) fn next(&self) -> Option<Instant> {
         self.pieces.front().map(|&(at, _)| at)
+    }
+}
+
+/// An output that has room for so many bytes.
+pub(super) struct Room<'o> {
+    out: &'o mut Vec<u8>,
+    most: usize,
+}
+
+impl<'o> Room<'o> {
+    pub(super) const fn new(out: &'o mut Vec<u8>, most: usize) -> Self {
+        Self { out, most }
+    }
+}
+
+impl Sink for Room<'_> {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {
+        if bytes.len() > self.most.saturating_sub(self.out.len()) {
+            return Err(Full);
+        }
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.out.truncate(len);
     }
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_specific_range_decides_and_q_zero_refuses() {
+    fn hs_01_the_most_specific_range_decides_and_q_zero_refuses() {
         for (lines, expected) in [
             (&[][..], Some(Accepts::Both)),
             (

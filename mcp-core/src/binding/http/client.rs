@@ -114,6 +114,9 @@ pub enum Action {
     Renewed,
     /// There is no way to the server any more: the engine has [lost](crate::engine::client::ClientEngine::lost) it.
     Lost(HttpFault),
+    /// The server's own messages will not be heard, since they come in a content coding, though none was offered (DX-03).
+    /// Calls go on: for a log.
+    Unheard(HttpFault),
     /// A tool was left out of a list, since it cannot be called over HTTP (XH-07): for a log.
     #[non_exhaustive]
     ToolLeftOut {

@@ -217,7 +217,7 @@ mod tests {
 
     /// HS-08.
     #[test]
-    fn ids_that_are_none() {
+    fn hs_08_ids_that_are_none() {
         let longest = "a".repeat(128);
         let head_of = |id| {
             head(None, &[("mcp-session-id", id)])

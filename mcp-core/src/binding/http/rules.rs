@@ -373,7 +373,7 @@ mod tests {
 
     /// HS-03, HTTP-04.
     #[test]
-    fn hosts_are_of_this_machine_or_permitted() {
+    fn hs_03_hosts_are_of_this_machine_or_permitted() {
         let rules = HttpRules::new();
         for (host, expected) in [
             ("localhost", 200),
@@ -424,7 +424,7 @@ mod tests {
 
     /// HS-04, HTTP-02, for each method.
     #[test]
-    fn origins_are_of_this_machine_or_permitted() {
+    fn hs_04_origins_are_of_this_machine_or_permitted() {
         let rules = HttpRules::new()
             .host("mcp.example:81")
             .origin("https://App.example/");

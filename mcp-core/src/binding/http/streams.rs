@@ -160,6 +160,15 @@ impl Streams {
         }
     }
 
+    /// The same, and the ids of events begin with this number, modulo 2³¹. It is one of chance, so that an id of another
+    /// session names nothing in this one (SN-08).
+    #[must_use]
+    pub const fn numbered_from(mut self, first: u32) -> Self {
+        // The oldest is the one with the least number: so it stays for the next two thousand million streams.
+        self.next = first >> 1;
+        self
+    }
+
     /// How many responses are open.
     #[must_use]
     pub const fn open(&self) -> usize {

@@ -27,6 +27,7 @@ pub use batch::Batch;
 pub use config::{ClientConfig, EraMode};
 pub use error::{CallError, ConnectError};
 pub use notification::{NotificationKind, ServerNotification};
+pub(crate) use receive::number;
 pub use receive::{Incoming, Outcome, RemoteError};
 pub use request::CallOptions;
 pub use server::ServerInfo;

@@ -187,9 +187,6 @@ impl ClientEngine {
         };
         if let Some(number) = self.answering
             && outcome.is_err()
-            && response
-                .id
-                .is_none_or(|id| self.pending.find(id) == Lookup::Unknown)
             && let Lookup::Pending(key) = self.pending.find_number(number)
             && let Some(&entry) = self.pending.get(key)
         {
@@ -268,6 +265,9 @@ impl ClientEngine {
             answer_due,
             ..
         } = *malformed;
+        if malformed.is_answer() {
+            return self.invalid(now, id, fault, out);
+        }
         let PeerFault::Envelope(envelope) = fault else {
             return Ok(self.reject(fault));
         };
@@ -275,17 +275,9 @@ impl ClientEngine {
             envelope,
             EnvelopeFault::Version | EnvelopeFault::NotAnObject | EnvelopeFault::Batch
         );
-        let Some(id) = id.filter(|_| !noise) else {
+        let Some(id) = id.filter(|_| answer_due && !noise) else {
             return Ok(self.reject(fault));
         };
-        let answer = !answer_due
-            || matches!(
-                envelope,
-                EnvelopeFault::Shapeless | EnvelopeFault::Ambiguous
-            );
-        if answer {
-            return self.invalid(now, Some(id), fault, out);
-        }
         let modern = self
             .server()
             .is_some_and(|server| server.era() == Era::Modern);
@@ -326,9 +318,7 @@ impl ClientEngine {
     /// The request that an answer is to, or what the answer is if there is none.
     fn find<'b>(&mut self, id: RequestId<'_>) -> Result<(RequestKey, Entry), Incoming<'b>> {
         let mut found = self.pending.find(id);
-        if let Some(text) = id.as_string().and_then(JsonStr::as_plain)
-            && let Some(number) = canonical(text)
-        {
+        if let Some(number) = id.as_string().and_then(canonical) {
             found = self.pending.find_number(number);
             if found != Lookup::Unknown {
                 self.counters.mistyped += 1;
@@ -356,8 +346,14 @@ impl ClientEngine {
     }
 }
 
-/// The number that is written so, and not otherwise.
-fn canonical(text: &str) -> Option<u64> {
+/// The number of an id that is one of ours: it, or the text that is written so and not otherwise (ID-02).
+pub(crate) fn number(id: RequestId<'_>) -> Option<u64> {
+    let integer = id.as_integer().and_then(|id| u64::try_from(id).ok());
+    integer.or_else(|| id.as_string().and_then(canonical))
+}
+
+fn canonical(text: JsonStr<'_>) -> Option<u64> {
+    let text = text.as_plain()?;
     let plain = text == "0" || text.starts_with(|first: char| matches!(first, '1'..='9'));
     if plain { text.parse().ok() } else { None }
 }

@@ -23,9 +23,9 @@ pub enum Unanswered {
 }
 
 impl ClientEngine {
-    /// Takes a message that came as the answer to the request of this id, as the body of an HTTP response does. An error
-    /// that names no request, or none that is known, is then the answer to that one: servers answer so what they have not
-    /// read as far as its id.
+    /// Takes a message that came as the answer to the request of this id, as the body of an HTTP response does. An error is
+    /// then the answer to that one, whatever request it names, if any (SN-03): servers answer so what they have not read as
+    /// far as its id.
     pub fn receive_answer<'b, S: Sink + ?Sized>(
         &mut self,
         now: Instant,

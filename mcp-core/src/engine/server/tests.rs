@@ -428,7 +428,7 @@ fn a_call_that_is_over_takes_nothing() {
 
 /// OR-09: cancelling what is not there costs nothing, and the next message is served.
 #[test]
-fn a_thousand_strange_cancellations() {
+fn or_09_a_thousand_strange_cancellations() {
     let mut engine = engine();
     let mut out = Vec::new();
     for n in 0..1_000_u64 {

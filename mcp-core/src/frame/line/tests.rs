@@ -111,7 +111,7 @@ fn only_the_cr_before_the_lf_is_dropped() {
 }
 
 #[test]
-fn one_bom_at_the_start_of_each_line_is_dropped() {
+fn fr_01_one_bom_at_the_start_of_each_line_is_dropped() {
     let bom = "\u{FEFF}";
     let stream = [bom, "first\n", bom, "\"a", bom, "\"\n", bom, bom, "third\n"].concat();
     let kept = ["\"a", bom, "\""].concat();
@@ -187,7 +187,7 @@ fn the_limit_counts_the_bytes_that_are_handed_out() {
 }
 
 #[test]
-fn the_limit_is_in_bytes_not_characters() {
+fn fr_10_the_limit_is_in_bytes_not_characters() {
     let ascii = "x".repeat(600) + "\n";
     let three_bytes_each = "—".repeat(600) + "\n";
     assert_eq!(run(1000, [ascii.as_bytes()]).items, [line(&ascii[..600])]);
@@ -330,7 +330,7 @@ fn input_shorter_than_before_does_not_panic() {
 
 /// 50 MB of one line through a buffer of the documented size; then blanks, which are not even held.
 #[test]
-fn a_flood_stays_within_the_window() {
+fn fr_09_a_flood_stays_within_the_window() {
     const LIMIT: usize = 100_000;
     for flood in [b'x', b' '] {
         let mut framer = LineFramer::new(LIMIT);
@@ -378,7 +378,7 @@ fn the_cost_of_a_slow_line_is_linear() {
 }
 
 #[test]
-fn any_stream_in_any_cut_agrees_with_the_oracle() {
+fn fr_05_any_stream_in_any_cut_agrees_with_the_oracle() {
     let piece = prop::sample::select(vec![
         &b"\n"[..],
         b"\n",

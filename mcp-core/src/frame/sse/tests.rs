@@ -229,7 +229,7 @@ fn said(lines: &[&[u8]], cut: Option<&[u8]>) -> Option<Said> {
 
 /// SE-01, LH-11.
 #[test]
-fn an_event_without_data_counts_for_its_id_or_its_delay() {
+fn se_01_an_event_without_data_counts_for_its_id_or_its_delay() {
     let response = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     check(
         1000,
@@ -267,7 +267,7 @@ fn an_event_that_says_nothing_is_skipped() {
 
 /// SE-02.
 #[test]
-fn every_line_end_is_one() {
+fn se_02_every_line_end_is_one() {
     let expected = [with_id("123", ""), with_id("124", "one\ntwo")];
     let lines = [
         "id: 123",
@@ -305,7 +305,7 @@ fn every_line_end_is_one() {
 
 /// SE-03.
 #[test]
-fn data_of_several_lines_is_joined() {
+fn se_03_data_of_several_lines_is_joined() {
     let chunks = [
         &b"data: {\"jsonrpc\":\"2.0\",\r"[..],
         b"\ndata: \"id\":1,\"result\":{}}\r",
@@ -324,7 +324,7 @@ fn data_of_several_lines_is_joined() {
 
 /// SE-03.
 #[test]
-fn an_empty_line_that_ends_with_cr_ends_the_event_at_once() {
+fn se_03_an_empty_line_that_ends_with_cr_ends_the_event_at_once() {
     let mut parser = SseParser::new(1000);
     for stream in [
         &b"data: x\r\r"[..],
@@ -351,7 +351,7 @@ fn an_empty_line_that_ends_with_cr_ends_the_event_at_once() {
 
 /// SE-04.
 #[test]
-fn one_bom_at_the_start_of_the_stream_is_dropped() {
+fn se_04_one_bom_at_the_start_of_the_stream_is_dropped() {
     let bom = "\u{FEFF}";
     check(1000, [bom, "data: 1\n\n"].concat(), &[message("1")]);
     check(
@@ -372,7 +372,7 @@ fn one_bom_at_the_start_of_the_stream_is_dropped() {
 
 /// SE-05.
 #[test]
-fn fields_are_read_exactly() {
+fn se_05_fields_are_read_exactly() {
     let response = r#"{"jsonrpc":"2.0","id":1,"result":{"v":" two"}}"#;
     check(
         1000,
@@ -438,7 +438,7 @@ fn the_last_id_stays_until_another_comes() {
 
 /// SE-06.
 #[test]
-fn text_is_the_same_for_every_cut() {
+fn se_06_text_is_the_same_for_every_cut() {
     check(
         1000,
         "data: {\"a\":\"— é 🦀\"}\n\nid: é\ndata: 日本語\n\nevent: 🦀\ndata: \u{2028}\n\n",
@@ -455,7 +455,7 @@ fn text_is_the_same_for_every_cut() {
 
 /// SE-06: lines and their ends count, the empty line and comments before the event do not.
 #[test]
-fn the_limit_is_that_of_the_lines() {
+fn se_06_the_limit_is_that_of_the_lines() {
     check(8, "data: x\n\n", &[message("x")]);
     check(8, "data: xy\n\n", &[TOO_LONG]);
     check(8, "data: x\r\n\r\n", &[TOO_LONG]);
@@ -665,7 +665,7 @@ fn the_cost_of_a_slow_event_is_linear() {
 }
 
 #[test]
-fn any_stream_in_any_cut_agrees_with_the_oracle() {
+fn se_03_any_stream_in_any_cut_agrees_with_the_oracle() {
     let piece = prop::sample::select(vec![
         &b"\n"[..],
         b"\n",

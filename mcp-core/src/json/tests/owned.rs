@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use crate::json::{ErrorKind, Json};
 
 #[test]
-fn a_value_is_kept_as_it_is_written() {
+fn sc_09_a_value_is_kept_as_it_is_written() {
     let json = Json::parse(b" {\"a\": 1.0} ").expect("valid");
     assert_eq!(json.as_str(), "{\"a\": 1.0}");
     assert_eq!(json.to_string(), json.as_str());

@@ -90,7 +90,7 @@ fn only_what_must_be_is_escaped() {
 }
 
 #[test]
-fn a_value_is_one_line_whatever_it_holds() {
+fn fr_07_a_value_is_one_line_whatever_it_holds() {
     let pretty = RawJson::parse(b"{\r\n  \"a\": [\n    1\n  ]\r\n}").expect("valid");
     assert_eq!(written(|json| json.raw(pretty)), "{  \"a\": [    1  ]}");
     assert_eq!(written(|json| json.fragment("\"a\":\n1")), "\"a\":1");

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_read_as_the_specification_says() {
+    fn hm_01_headers_are_read_as_the_specification_says() {
         for (header, value) in [
             ("=?base64?SGVsbG8=?=", "Hello"),
             // More than has to be may be encoded (HM-01).
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused() {
+    fn hm_02_what_is_no_value_is_refused() {
         for (header, fault) in [
             (&b"=?base64?SGVsbG8?="[..], ValueFault::Base64),
             (b"=?base64?SGVs!!!bG8=?=", ValueFault::Base64),

@@ -19,7 +19,7 @@ fn at(value: &impl Encode, version: ProtocolVersion) -> Value {
 
 /// TYP-05, TYP-08.
 #[test]
-fn blocks_that_a_revision_does_not_have_are_told_in_text() {
+fn co_01_blocks_that_a_revision_does_not_have_are_told_in_text() {
     let link = r#"{"type":"resource_link","uri":"x:y","name":"n"}"#;
     let call = r#"{"type":"tool_use","id":"1","name":"t","input":{}}"#;
     let result = r#"{"type":"tool_result","toolUseId":"1","content":[{"type":"text","text":"r"}]}"#;
@@ -257,7 +257,7 @@ fn input_is_asked_for_by_its_method() {
 
 /// TOOL-13, and the same inside a conversation.
 #[test]
-fn null_is_a_structured_result() {
+fn sc_07_null_is_a_structured_result() {
     let decode = |text| CallToolResult::decode(raw(text)).expect(text);
     let null = decode(r#"{"content":[],"structuredContent":null}"#);
     assert_eq!(null.structured_content, Some(Json::NULL));

@@ -129,7 +129,7 @@ const ANNOTATIONS: &str =
 
 /// TYP-03, META-17.
 #[test]
-fn what_is_offered() {
+fn co_03_co_04_what_is_offered() {
     let icons = &format!("[{ICON}]");
     check! {
         Icon: ICON, [];
@@ -161,7 +161,7 @@ fn what_is_offered() {
 
 /// TYP-06, PMT-04, META-17.
 #[test]
-fn what_is_said() {
+fn co_02_what_is_said() {
     check! {
         TextContent tag "type": &format!(r#"{{"type":"text","text":"a\nb","annotations":{ANNOTATIONS},"_meta":{{}}}}"#), ["_meta" "CDE"];
         ImageContent tag "type": &format!(r#"{{"type":"image","data":"AA==","mimeType":"image/png","annotations":{ANNOTATIONS},"_meta":{{}}}}"#), ["_meta" "CDE"];

@@ -196,6 +196,18 @@ impl UriTemplate<'_> {
         &self.text
     }
 
+    /// Whether a variable may hold slashes and other reserved characters as they are: `{+path}` and `{#path}`, wherever it
+    /// stands.
+    #[must_use]
+    pub fn keeps_reserved(&self, variable: &str) -> bool {
+        self.parts.iter().all(|part| match part {
+            Part::Expression(it) if it.variables.iter().any(|known| *known.name == *variable) => {
+                it.operator.keeps_reserved()
+            }
+            Part::Expression(_) | Part::Literal(_) => true,
+        })
+    }
+
     /// The same, kept for as long as wanted.
     #[must_use]
     pub fn into_owned(self) -> UriTemplate<'static> {

@@ -48,7 +48,7 @@ fn template(text: &str) -> UriTemplate<'_> {
 
 /// RFC 6570, sections 3.2.1 to 3.2.9.
 #[test]
-fn the_examples_of_the_rfc_expand() {
+fn co_06_the_examples_of_the_rfc_expand() {
     let values = values();
     for (text, uri) in [
         ("{count}", "one,two,three"),
@@ -173,7 +173,7 @@ fn the_examples_of_the_rfc_expand() {
 }
 
 #[test]
-fn what_is_no_template_is_refused_where_it_is_wrong() {
+fn co_06_what_is_no_template_is_refused_where_it_is_wrong() {
     use TemplateErrorKind::*;
     for (text, kind, offset) in [
         ("a{b", Brace, 1),
@@ -357,7 +357,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     /// What was written is found again, where the RFC leaves one way to read it.
     #[test]
-    fn values_come_back(
+    fn co_06_values_come_back(
         values in vec(text(), 2),
         list in vec(text(), 2..4),
         form in proptest::sample::select(&[

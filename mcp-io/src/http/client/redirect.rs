@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stays_within_the_origin_is_followed() {
+    fn hc_03_only_what_stays_within_the_origin_is_followed() {
         let from: Uri = "https://h.example/a/mcp?x=1".parse().expect("a URL");
         let to = |status: u16, location: &str| {
             let mut headers = HeaderMap::new();

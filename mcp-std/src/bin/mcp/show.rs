@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_counted_before_base64() {
+    fn co_02_bytes_are_counted_before_base64() {
         for (base64, expected) in [("", "0 bytes"), ("QQ==", "1 bytes"), ("QUJD", "3 bytes")] {
             let mut out = String::new();
             bytes("image", Some("image/png"), base64, &mut out);

@@ -172,6 +172,9 @@ impl Driver<'_, '_> {
             }
             Action::Renewed => self.connection.renewed(&mut self.out),
             Action::Lost(fault) => self.connection.gone(fault),
+            Action::Unheard(fault) => {
+                tracing::warn!(%fault, "the server's own messages are not heard");
+            }
             Action::ToolLeftOut { name, reason, .. } => {
                 tracing::warn!(
                     tool = name,

@@ -67,7 +67,7 @@ fn a_circle_of_any_length_ends_with_an_error_after_its_items() {
 }
 
 #[test]
-fn one_cursor_for_all_pages_is_followed_while_the_pages_differ() {
+fn li_01_one_cursor_for_all_pages_is_followed_while_the_pages_differ() {
     let list = pager(|page, _| {
         let page = u32::try_from(page).expect("few");
         (vec![page], Some("same"))

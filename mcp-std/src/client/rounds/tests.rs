@@ -68,7 +68,7 @@ fn accepting() -> Handlers {
 const ASK: &str = r#"{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}"#;
 
 #[test]
-fn the_state_goes_back_as_it_came_or_not_at_all() {
+fn rt_01_the_state_goes_back_as_it_came_or_not_at_all() {
     let state = r#"" {\"b\":1 , \"a\":\"\u00e9\u0000\"}== ""#;
     let answers = [
         required(&format!(
@@ -97,7 +97,7 @@ fn the_state_goes_back_as_it_came_or_not_at_all() {
 }
 
 #[test]
-fn a_server_that_never_has_enough_is_given_up() {
+fn rt_02_a_server_that_never_has_enough_is_given_up() {
     let endless =
         core::iter::repeat_with(|| required(&format!(r#"{{"inputRequests":{{"k":{ASK}}}}}"#)));
     let (done, asked) = run(&accepting(), 3, endless);
@@ -110,7 +110,7 @@ fn a_server_that_never_has_enough_is_given_up() {
 }
 
 #[test]
-fn a_server_that_wants_time_gets_it_and_another_call() {
+fn rt_02_a_server_that_wants_time_gets_it_and_another_call() {
     let answers = [
         required(r#"{"requestState":"later"}"#),
         required(r#"{"inputRequests":{},"requestState":"later still"}"#),
@@ -124,7 +124,7 @@ fn a_server_that_wants_time_gets_it_and_another_call() {
 }
 
 #[test]
-fn what_is_declined_ends_the_call() {
+fn rt_02_what_is_declined_ends_the_call() {
     let mut handlers = accepting();
     handlers.set_sampling(|_| async { Err(Declined::by_user("not today")) });
     let sample = r#"{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}"#;
@@ -169,7 +169,7 @@ fn what_is_no_input_required_result_is_said_so() {
 }
 
 #[test]
-fn the_whole_call_has_one_limit_of_time_whatever_it_waits_for() {
+fn rt_02_the_whole_call_has_one_limit_of_time_whatever_it_waits_for() {
     const TOTAL: Duration = Duration::from_millis(150);
     let is_over = |error: &CallError| {
         assert!(

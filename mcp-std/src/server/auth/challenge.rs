@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_cannot_leave_their_quotes() {
+    fn oa_09_values_cannot_leave_their_quotes() {
         let challenge = Challenge {
             status: StatusCode::UNAUTHORIZED,
             error: Some("invalid_token"),

@@ -151,8 +151,8 @@ async fn principal(
     match admission.verb {
         // Browsers send no token with it.
         Ok(Verb::Preflight) => Ok(None),
-        // The wrong host or origin.
-        Err(refusal) if matches!(refusal.status(), 400 | 403) => Ok(None),
+        // The wrong host or origin; a method that nobody may use, whoever it is (HS-06).
+        Err(refusal) if matches!(refusal.status(), 400 | 403 | 405) => Ok(None),
         // On the heap, so that servers without it do not carry it along with each request.
         Ok(_) | Err(_) => Box::pin(auth.authenticate(parts)).await.map(Some),
     }

@@ -75,7 +75,7 @@ impl Session {
             id,
             state: Arc::new(Mutex::new(State {
                 connection: Some(Box::new(connection)),
-                streams: Streams::new(endpoint.stream_limits),
+                streams: Streams::new(endpoint.stream_limits).numbered_from(entropy::seed() as u32),
                 readers: Vec::new(),
             })),
             signals: sync::Mutex::default(),

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::exchange::{Exchange, PASSED, Purpose, Reading};
 use super::{Action, ExchangeKey, HttpClient, HttpFault, Route};
-use crate::engine::client::Unanswered;
+use crate::engine::client::{Unanswered, number};
 use crate::error::EnvelopeFault;
 use crate::frame::{SseEvent, SseOutcome};
 use crate::json::RawJson;
@@ -164,20 +164,14 @@ fn text(event: &SseEvent<'_>) -> Option<Vec<u8>> {
     (known && !event.data.is_empty()).then(|| event.data.to_vec())
 }
 
-/// Whether a message is the answer to this request. An error without an id, or with one that is no number of ours, is:
+/// Whether a message is the answer to this request, as the engine sees it: one that it drops as noise must not end the
+/// exchange that the answer is still to come from. An error without an id, or with one that is no number of ours, is:
 /// nothing else was asked in its exchange.
 fn answers(message: &[u8], expected: u64, limits: &crate::Limits) -> bool {
     match Envelope::parse(message, limits) {
-        Ok(Envelope::Response(response)) => match response.id {
-            None => true,
-            Some(id) => {
-                let number = id
-                    .as_integer()
-                    .and_then(|id| u64::try_from(id).ok())
-                    .or_else(|| id.as_string()?.decode().parse().ok());
-                number == Some(expected)
-                    || number.is_none() && matches!(response.outcome, Outcome::Error { .. })
-            }
+        Ok(Envelope::Response(response)) => match response.id.map(number) {
+            Some(Some(id)) => id == expected,
+            Some(None) | None => matches!(response.outcome, Outcome::Error { .. }),
         },
         Ok(Envelope::Request(_) | Envelope::Notification(_)) => false,
         Err(malformed) if malformed.fault == EnvelopeFault::Batch.into() => {
@@ -190,10 +184,6 @@ fn answers(message: &[u8], expected: u64, limits: &crate::Limits) -> bool {
                 })
             })
         }
-        // An answer for all that can be read of it: the engine fails the request then (ID-08).
-        Err(malformed) => malformed
-            .id
-            .and_then(|id| u64::try_from(id.as_integer()?).ok())
-            .is_some_and(|id| id == expected),
+        Err(malformed) => malformed.is_answer() && malformed.id.and_then(number) == Some(expected),
     }
 }

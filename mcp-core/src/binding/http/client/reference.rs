@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_stay_within_the_origin() {
+    fn dx_08_references_stay_within_the_origin() {
         let base = Base::parse(" https://H.example/p/sse?x=1 ").expect("a URL");
         for (reference, target) in [
             ("messages?id=1", "/p/messages?id=1"),

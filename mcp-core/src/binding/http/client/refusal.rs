@@ -89,6 +89,13 @@ impl HttpClient {
         }
     }
 
+    /// There is one, and it cannot be read.
+    pub(super) fn unheard(&mut self, fault: HttpFault) {
+        if let Route::Falling(fallback) = replace(&mut self.route, Route::Streamable) {
+            self.unanswered(fallback.id, Unanswered::Failed, fault);
+        }
+    }
+
     /// The stream says where messages go (SSE-02, SSE-06, DX-08).
     pub(super) fn endpoint(&mut self, key: ExchangeKey, named: &[u8]) {
         if !matches!(self.route, Route::Falling(_)) {

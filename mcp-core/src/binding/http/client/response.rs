@@ -60,6 +60,11 @@ impl HttpClient {
             exchange.reading = Reading::Refused {
                 status: head.status,
             };
+            if coding(head).is_some() {
+                // The status says what there is to say, and the body nothing that can be read.
+                self.end(now, key);
+                self.actions.push_back(Action::Close(key));
+            }
             return;
         }
         if matches!(self.route, Route::Sse(_)) {
@@ -67,12 +72,8 @@ impl HttpClient {
             self.pass(now, key);
             return;
         }
-        if let Some(coding) = head.field("content-encoding")
-            && !coding.is_empty()
-            && !coding.eq_ignore_ascii_case(b"identity")
-        {
-            let found = excerpt(coding);
-            self.fault(key, Unanswered::Failed, HttpFault::ContentCoding { found });
+        if let Some(fault) = coding(head) {
+            self.fault(key, Unanswered::Failed, fault);
             return;
         }
         match session_id(head) {
@@ -127,12 +128,22 @@ impl HttpClient {
         let Some(exchange) = self.exchanges.get_mut(&key) else {
             return;
         };
+        let listening = matches!(exchange.purpose, Purpose::Listening);
+        if events && let Some(fault) = coding(head) {
+            self.close(key);
+            if listening {
+                self.actions.push_back(Action::Unheard(fault));
+                self.not_listening();
+            } else {
+                self.unheard(fault);
+            }
+            return;
+        }
         if events {
             exchange.reading = Reading::Events(parser);
             self.ready_if_listening(key);
             return;
         }
-        let listening = matches!(exchange.purpose, Purpose::Listening);
         let again = exchange.attempts > 0;
         let generation = exchange.generation;
         // LH-26: the stream was there before, so it is the session that is gone.
@@ -424,6 +435,14 @@ enum Media {
     Json,
     Events,
     Other,
+}
+
+/// A content coding, which nobody offered (DX-03).
+fn coding(head: &ResponseHead<'_>) -> Option<HttpFault> {
+    let coding = head.field("content-encoding")?;
+    let coded = !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity");
+    let found = excerpt(coding);
+    coded.then_some(HttpFault::ContentCoding { found })
 }
 
 /// The kind of a body. One that says nothing is taken for JSON, and read as such or not.

@@ -9,6 +9,7 @@ mod events;
 mod fields;
 mod legacy;
 mod modern;
+mod robustness;
 
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -145,6 +146,10 @@ impl Stage {
                 Action::Lost(fault) => {
                     self.faults.push(fault);
                     self.told.push("lost".to_owned());
+                }
+                Action::Unheard(fault) => {
+                    self.faults.push(fault);
+                    self.told.push("unheard".to_owned());
                 }
                 Action::ToolLeftOut { name, reason } => {
                     self.told.push(format!("without {name}: {reason}"));

@@ -117,7 +117,7 @@ fn what_is_about_nothing_goes_to_one_stream() {
 
 /// LH-15, LH-16, SN-08.
 #[test]
-fn a_stream_is_taken_up_by_the_id_of_an_event() {
+fn sn_08_a_stream_is_taken_up_by_the_id_of_an_event() {
     let mut streams = streams(9, 1000, 1000);
     let id = post(&mut streams, &[1]);
     let other = post(&mut streams, &[2]);

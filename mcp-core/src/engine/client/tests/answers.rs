@@ -57,7 +57,7 @@ fn answers_find_their_calls_in_any_order_and_once() {
 }
 
 #[test]
-fn an_id_that_comes_back_as_a_string_is_taken_for_the_number() {
+fn id_02_an_id_that_comes_back_as_a_string_is_taken_for_the_number() {
     let mut stage = Stage::modern();
     let call = stage.call("tools/list").expect("sent");
     let (key, outcome) = answer(stage.hear(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#));
@@ -67,7 +67,7 @@ fn an_id_that_comes_back_as_a_string_is_taken_for_the_number() {
 }
 
 #[test]
-fn an_answer_that_is_none_fails_its_call_at_once() {
+fn id_08_an_answer_that_is_none_fails_its_call_at_once() {
     for (text, fault) in [
         (
             r#""result":{},"error":{"code":1,"message":""}"#,
@@ -113,7 +113,7 @@ fn an_answer_that_is_none_fails_its_call_at_once() {
 }
 
 #[test]
-fn noise_and_requests_with_our_ids_hurt_no_call() {
+fn fr_04_id_05_noise_and_requests_with_our_ids_hurt_no_call() {
     for mut stage in [Stage::modern(), Stage::legacy("2025-11-25")] {
         let call = stage.call("tools/list").expect("sent");
         for message in [

@@ -24,7 +24,7 @@ fn asked(incoming: Incoming<'_>) -> ServerRequest<'_> {
 }
 
 #[test]
-fn a_ping_is_answered_at_any_time() {
+fn or_10_a_ping_is_answered_at_any_time() {
     let ping = r#"{"jsonrpc":"2.0","id":"p1","method":"ping"}"#;
     let pong = [r#"{"jsonrpc":"2.0","id":"p1","result":{}}"#];
     let mut stage = Stage::legacy("2024-11-05");

@@ -24,7 +24,7 @@ fn a_modern_request_always_has_its_meta() {
 }
 
 #[test]
-fn the_callers_meta_is_kept_and_the_engines_is_not_the_callers() {
+fn dx_06_the_callers_meta_is_kept_and_the_engines_is_not_the_callers() {
     let mut stage = Stage::modern();
     let options = CallOptions {
         progress: true,
@@ -87,7 +87,7 @@ fn a_legacy_request_has_only_what_was_asked_for() {
 }
 
 #[test]
-fn a_retry_carries_the_answers_and_the_state_byte_for_byte() {
+fn rt_01_a_retry_carries_the_answers_and_the_state_byte_for_byte() {
     let mut stage = Stage::modern();
     let options = CallOptions {
         input_responses: json(r#"{"k":{"action":"accept"}}"#),
@@ -131,7 +131,7 @@ fn what_the_version_does_not_have_is_refused_here() {
 }
 
 #[test]
-fn what_the_server_did_not_declare_is_refused_here() {
+fn co_07_what_the_server_did_not_declare_is_refused_here() {
     let needs = [
         ("tools/list", "tools"),
         ("tools/call", "tools"),

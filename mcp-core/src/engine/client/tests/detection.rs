@@ -135,7 +135,7 @@ fn silence_leads_to_initialize_and_a_late_answer_changes_nothing() {
 }
 
 #[test]
-fn garbage_is_not_an_answer() {
+fn ve_05_garbage_is_not_an_answer() {
     let mut stage = auto();
     for line in [
         "Example server 1.2 running on stdio",
@@ -187,7 +187,7 @@ fn a_recognised_modern_error_never_leads_to_initialize() {
 }
 
 #[test]
-fn versions_named_with_an_unsupported_version_decide() {
+fn ve_01_versions_named_with_an_unsupported_version_decide() {
     // It names the very version it refused: it is asked once more, and no more.
     let mut stage = auto();
     let again = r#"{"supported":["2026-07-28"],"requested":"2026-07-28"}"#;
@@ -435,7 +435,7 @@ fn initialize_settles_on_a_version_or_fails() {
 
 /// CAN-07.
 #[test]
-fn initialize_runs_out_of_time_and_is_not_cancelled() {
+fn or_06_initialize_runs_out_of_time_and_is_not_cancelled() {
     let mut stage = auto();
     let _ = stage.hear(&error(0, -32601, "null"));
     stage.sent();

@@ -25,7 +25,7 @@ const PROGRESS: CallOptions<'_> = CallOptions {
 };
 
 #[test]
-fn a_call_without_an_answer_is_cancelled_and_its_late_answer_dropped() {
+fn id_07_a_call_without_an_answer_is_cancelled_and_its_late_answer_dropped() {
     for mut stage in [Stage::modern(), Stage::legacy("2025-11-25")] {
         let key = stage.call("tools/list").expect("sent");
         let quick = CallOptions {
@@ -50,7 +50,7 @@ fn a_call_without_an_answer_is_cancelled_and_its_late_answer_dropped() {
 }
 
 #[test]
-fn progress_starts_the_clock_again_up_to_the_ceiling() {
+fn or_05_progress_starts_the_clock_again_up_to_the_ceiling() {
     let mut stage = Stage::modern();
     let mut start = stage.now;
     let key = stage
@@ -95,7 +95,7 @@ fn progress_starts_the_clock_again_up_to_the_ceiling() {
 }
 
 #[test]
-fn progress_that_is_none_is_dropped_and_keeps_nothing_alive() {
+fn or_04_progress_that_is_none_is_dropped_and_keeps_nothing_alive() {
     let mut stage = Stage::modern();
     let silent = stage.call("tools/list").expect("sent");
     let key = stage
@@ -143,7 +143,7 @@ fn progress_that_is_none_is_dropped_and_keeps_nothing_alive() {
 }
 
 #[test]
-fn a_cancelled_call_is_over_for_everybody() {
+fn or_03_a_cancelled_call_is_over_for_everybody() {
     let mut stage = Stage::legacy("2025-06-18");
     let key = stage.call("tools/list").expect("sent");
     let other = stage.call("tools/list").expect("sent");

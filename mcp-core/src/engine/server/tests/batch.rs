@@ -132,7 +132,7 @@ fn a_cancelled_call_is_not_waited_for() {
 
 /// ID-10, BAT-03: what is wrong in a batch is answered in it.
 #[test]
-fn what_does_not_belong_in_a_batch_is_refused_in_it() {
+fn id_10_what_does_not_belong_in_a_batch_is_refused_in_it() {
     let mut engine = session("2025-03-26");
     let (_, out) = send(&mut engine, &["1".into(), "2".into()]);
     assert_eq!(out.matches("-32600").count(), 2, "{out}");
@@ -166,7 +166,7 @@ fn no_batch_outside_2025_03_26() {
 
 /// ID-10: one object, not an array; and a batch has a limit, for its answers are held back.
 #[test]
-fn a_batch_has_a_size() {
+fn id_10_a_batch_has_a_size() {
     let mut engine = session("2025-03-26");
     let mut rejected = |text: &str| {
         let mut out = Vec::new();

@@ -34,7 +34,7 @@ fn drain(engine: &mut ServerEngine) -> Vec<String> {
 
 /// LI-02, LI-03: a slow reader is told once of each thing, and a storm is kept in no queue.
 #[test]
-fn a_storm_is_told_once() {
+fn li_03_a_storm_is_told_once() {
     let mut engine = ServerEngine::new(catalog(), Limits::DEFAULT, SEED);
     for id in 0..3 {
         let _ = engine.receive(listen(id, EVERYTHING).as_bytes(), &mut Vec::new());

@@ -130,7 +130,7 @@ fn an_annotation_is_found_however_it_is_escaped() {
 
 /// XH-03, HM-03.
 #[test]
-fn a_name_is_a_token() {
+fn hm_03_a_name_is_a_token() {
     let named = |name: &str| {
         let schema =
             format!(r#"{{"properties":{{"a":{{"type":"string","x-mcp-header":{name}}}}}}}"#);
@@ -163,7 +163,7 @@ fn a_name_is_a_token() {
 
 /// XH-04, HM-03.
 #[test]
-fn names_are_unique_but_for_case() {
+fn hm_03_names_are_unique_but_for_case() {
     assert_eq!(
         fault(
             r#"{"properties":{"a":{"type":"string","x-mcp-header":"region"},
@@ -179,7 +179,7 @@ fn names_are_unique_but_for_case() {
 
 /// XH-05, XH-09, HM-04.
 #[test]
-fn types_are_those_that_have_a_text() {
+fn hm_04_types_are_those_that_have_a_text() {
     for (kind, expected) in [
         (r#""string""#, ParamKind::String),
         (r#""integer""#, ParamKind::Integer),
@@ -215,7 +215,7 @@ fn types_are_those_that_have_a_text() {
 
 /// XH-06, HM-04.
 #[test]
-fn an_annotation_elsewhere_is_misplaced() {
+fn hm_04_an_annotation_elsewhere_is_misplaced() {
     let annotated = r#"{"type":"string","x-mcp-header":"A"}"#;
     let object = format!(r#"{{"properties":{{"a":{annotated}}}}}"#);
     for schema in [annotated, &object] {
@@ -328,7 +328,7 @@ fn arguments_of_one_object_share_their_way() {
 }
 
 #[test]
-fn a_client_mirrors_what_is_there() {
+fn hm_04_a_client_mirrors_what_is_there() {
     let value = |kind: &str, argument: &str| {
         let arguments = format!(r#"{{"b":1,"a":{argument}}}"#);
         let header = header(&typed(kind));
@@ -392,7 +392,7 @@ fn a_client_mirrors_what_is_there() {
 
 /// XH-10, XH-12: for the client no header, for the server none expected and none trusted (XH-17).
 #[test]
-fn without_an_argument_there_is_no_header() {
+fn hm_04_without_an_argument_there_is_no_header() {
     let header = header(
         r#"{"properties":{"o":{"properties":{"a":{"type":["string","null"],"x-mcp-header":"A"}}}}}"#,
     );

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_server_that_asks_for_its_version_is_modern() {
+fn hm_05_a_server_that_asks_for_its_version_is_modern() {
     // DET-07; also where that is the version it was asked in.
     let mut stage = Stage::new(EraMode::Auto);
     let probe = stage.next();
@@ -42,8 +42,12 @@ fn modern_errors_do_not_lead_back() {
     assert_eq!(stage.next().get("mcp-method"), Some("tools/list"));
 }
 
+fn refused(code: i32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":0,"error":{{"code":{code},"message":"no"}}}}"#)
+}
+
 #[test]
-fn anything_else_leads_to_initialize() {
+fn ve_01_ve_02_ve_03_anything_else_leads_to_initialize() {
     // DET-07, DET-09.
     let null = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}"#;
     let unknown =
@@ -59,7 +63,17 @@ fn anything_else_leads_to_initialize() {
         (200, "application/json", unknown),
         (200, "application/json", ran),
         (200, "text/html", "<html></html>"),
+        (200, "application/json", ""),
+        (200, "application/json", " \n"),
+        (200, "text/event-stream", ""),
+        (200, "", ""),
         (202, "", ""),
+        (204, "", ""),
+        (400, "application/json", &refused(-32600)),
+        (400, "application/json", &refused(-32602)),
+        (200, "application/json", &refused(-32603)),
+        (200, "application/json", &refused(-32000)),
+        (200, "application/json", &refused(0)),
     ] {
         let mut stage = Stage::new(EraMode::Auto);
         let probe = stage.next();
@@ -78,7 +92,7 @@ fn anything_else_leads_to_initialize() {
 }
 
 #[test]
-fn what_says_nothing_about_the_era_ends_the_attempt() {
+fn ve_03_what_says_nothing_about_the_era_ends_the_attempt() {
     // DET-10.
     for status in [401, 403, 429, 500, 503] {
         let mut stage = Stage::new(EraMode::Auto);
@@ -149,7 +163,7 @@ fn an_old_server_names_its_endpoint_on_a_stream() {
 }
 
 #[test]
-fn an_endpoint_elsewhere_is_refused() {
+fn dx_08_an_endpoint_elsewhere_is_refused() {
     // DX-08, SSE-06.
     let mut stage = Stage::new(EraMode::Legacy(ProtocolVersion::V2024_11_05));
     let initialize = stage.next();

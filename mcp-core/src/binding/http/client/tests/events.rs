@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_stream_means_the_same_however_it_is_cut() {
+fn se_01_se_06_a_stream_means_the_same_however_it_is_cut() {
     // SE-01, SE-06.
     let text = |call: &HttpRequest| {
         let log = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"é世"}}"#;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn modern_requests_say_what_they_are() {
+fn hs_02_hm_05_modern_requests_say_what_they_are() {
     // HDR-01, HDR-06, HDR-07.
     let mut stage = Stage::modern();
     for (method, params, name) in [
@@ -37,7 +37,7 @@ fn modern_requests_say_what_they_are() {
 }
 
 #[test]
-fn legacy_requests_say_what_they_always_said() {
+fn hm_05_legacy_requests_say_what_they_always_said() {
     let mut stage = Stage::new(EraMode::Legacy(ProtocolVersion::V2025_06_18));
     let initialize = stage.next();
     assert_eq!(initialize.fields.len(), 2);

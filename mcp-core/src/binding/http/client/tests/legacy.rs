@@ -30,7 +30,7 @@ fn a_stream_that_says_nothing_is_not_waited_for() {
 }
 
 #[test]
-fn the_stream_is_opened_again_after_its_last_event() {
+fn hc_07_the_stream_is_opened_again_after_its_last_event() {
     // LH-13, LH-15, HC-07.
     let mut stage = Stage::begun();
     let get = stage.next();
@@ -123,7 +123,7 @@ fn what_cannot_be_resumed_ends() {
 }
 
 #[test]
-fn cancelling_tells_the_server() {
+fn hc_01_hc_02_cancelling_tells_the_server() {
     // LH-17.
     let mut stage = Stage::legacy();
     let key = stage.call("tools/call", r#"{"name":"t"}"#);
@@ -146,7 +146,7 @@ fn cancelling_tells_the_server() {
 }
 
 #[test]
-fn a_session_that_is_over_is_begun_anew_once_for_all() {
+fn sn_01_sn_02_a_session_that_is_over_is_begun_anew_once_for_all() {
     // SN-01, SN-02.
     let mut stage = Stage::legacy();
     stage.call("tools/call", r#"{"name":"a"}"#);
@@ -189,7 +189,7 @@ fn a_session_that_is_over_is_begun_anew_once_for_all() {
 }
 
 #[test]
-fn a_session_that_cannot_be_begun_anew_is_lost() {
+fn sn_01_a_session_that_cannot_be_begun_anew_is_lost() {
     for run in 0..5 {
         let mut stage = Stage::legacy();
         stage.call("tools/list", "{}");
@@ -208,7 +208,7 @@ fn a_session_that_cannot_be_begun_anew_is_lost() {
 }
 
 #[test]
-fn session_ids_have_to_agree() {
+fn hc_08_session_ids_have_to_agree() {
     // HC-08.
     for (ids, good) in [
         (&["abc", "abc"][..], true),
@@ -234,7 +234,7 @@ fn session_ids_have_to_agree() {
 }
 
 #[test]
-fn a_refusal_that_names_no_request_ends_the_one_it_answers() {
+fn sn_03_a_refusal_that_names_no_request_ends_the_one_it_answers() {
     // SN-03.
     let mut stage = Stage::legacy();
     stage.call("tools/list", "{}");
@@ -245,7 +245,7 @@ fn a_refusal_that_names_no_request_ends_the_one_it_answers() {
 }
 
 #[test]
-fn a_batch_holds_an_answer() {
+fn id_09_a_batch_holds_an_answer() {
     let mut stage = Stage::new(EraMode::Legacy(ProtocolVersion::V2025_03_26));
     let initialize = stage.next();
     stage.json(&initialize, 200, &initialized("2025-03-26"));

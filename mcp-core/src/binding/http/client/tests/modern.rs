@@ -5,7 +5,7 @@ use super::*;
 const COMPLETE: &str = r#"{"resultType":"complete"}"#;
 
 #[test]
-fn an_answer_is_json_or_a_stream() {
+fn sn_05_an_answer_is_json_or_a_stream() {
     let mut stage = Stage::modern();
     stage.call("tools/list", "{}");
     let list = stage.next();
@@ -43,7 +43,7 @@ fn a_stream_that_goes_on_after_the_answer_is_closed() {
 }
 
 #[test]
-fn a_stream_that_ends_without_the_answer_ends_the_call() {
+fn hc_06_a_stream_that_ends_without_the_answer_ends_the_call() {
     // HC-06: after an event, by a clean end; by a break; an empty body.
     let mut stage = Stage::modern();
     for run in 0..4 {
@@ -108,7 +108,7 @@ fn a_time_out_closes_the_stream_too() {
 }
 
 #[test]
-fn an_error_status_with_a_message_is_that_error() {
+fn sn_03_an_error_status_with_a_message_is_that_error() {
     let mut stage = Stage::modern();
     for (status, code) in [(400, -32602), (404, -32601), (400, -32020), (500, -32603)] {
         stage.call("tools/call", r#"{"name":"t"}"#);
@@ -153,7 +153,7 @@ fn an_error_status_without_one_is_a_fault_that_says_what_it_is() {
 }
 
 #[test]
-fn other_bodies_are_faults() {
+fn dx_03_other_bodies_are_faults() {
     let mut stage = Stage::modern();
     for (status, fields, expected) in [
         (200, &[("Content-Type", "text/html")][..], "text/html"),
@@ -208,7 +208,7 @@ fn what_is_too_long_ends_its_call_and_no_other() {
 }
 
 #[test]
-fn a_list_is_without_tools_that_cannot_be_called() {
+fn hm_03_a_list_is_without_tools_that_cannot_be_called() {
     // XH-07, HM-03.
     let mut stage = Stage::modern();
     stage.call("tools/list", "{}");
