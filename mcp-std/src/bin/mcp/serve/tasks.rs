@@ -6,8 +6,13 @@ use async_io::Timer;
 use mcp_std::model::TaskSupport;
 use mcp_std::schemars::{self, JsonSchema};
 use mcp_std::tasks::{MemoryTaskStore, Tasks};
-use mcp_std::{Context, Elicited, ErrorCode, Instead, ProtocolError, ServerBuilder, Tool};
+use mcp_std::{
+    Context, Elicited, ErrorCode, InputRequired, Instead, IntoToolResult as _, ProtocolError,
+    ServerBuilder, Tool, ToolResult,
+};
 use serde::Deserialize;
+
+use super::rounds::{NAME, filled, one};
 
 #[derive(Deserialize, JsonSchema)]
 struct Greet {
@@ -43,12 +48,6 @@ struct Details {
     name: String,
     /// Whether to go on
     confirm: bool,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct User {
-    /// Your name
-    name: String,
 }
 
 pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
@@ -130,15 +129,15 @@ async fn multi_input(context: Context) -> Result<String, Instead> {
     Ok(format!("{} and {}", name(first), name(second)))
 }
 
-async fn test_tool_with_task(context: Context) -> Result<String, Instead> {
-    let answer = context.elicit_form::<User>("What is your name?").await;
-    let name = match answer.map_err(asking)?.accepted() {
-        Some(user) => user.name,
-        None => "nobody".to_owned(),
+async fn test_tool_with_task(context: Context) -> Result<ToolResult, Instead> {
+    let Some(name) = filled(&context, "user_name", "name")? else {
+        return InputRequired::new()
+            .elicit("user_name", one("What is your name?", NAME))
+            .into_tool_result();
     };
     context.begin_task().await?;
     Timer::after(Duration::from_millis(200)).await;
-    Ok(format!("Hello, {name}: this is the result of a task"))
+    format!("Hello, {name}: this is the result of a task").into_tool_result()
 }
 
 /// A question without an answer fails the call as its cause says.
