@@ -84,6 +84,13 @@ impl<F: Future + ?Sized, T> Tasks<F, T> {
         self.slots.len()
     }
 
+    /// What was given along with the future at `index`.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        let (_, data) = self.slots.get(index)?.task.as_ref()?;
+        Some(data)
+    }
+
     /// Polls a new future once: its output comes back at once, or it is kept at `index`, where none may be.
     pub fn start(
         &mut self,

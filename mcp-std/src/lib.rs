@@ -246,7 +246,16 @@ mod panic;
 #[cfg(feature = "validate")]
 pub mod schema;
 mod server;
-#[cfg(any(feature = "client", feature = "http"))]
+/// Tools whose calls go on after their answer, which is a handle to ask by.
+#[cfg(feature = "tasks")]
+pub mod tasks {
+    #[cfg(feature = "tasks-redb")]
+    pub use crate::server::tasks::RedbTaskStore;
+    pub use crate::server::tasks::{
+        MemoryTaskStore, TaskEnd, TaskRecord, TaskStore, TaskStoreError, Tasks, check_task_store,
+    };
+}
+#[cfg(any(feature = "client", feature = "http", feature = "tasks"))]
 mod spawn;
 
 #[cfg(feature = "client")]
@@ -267,10 +276,11 @@ pub use mcp_io::{End, Error};
 /// The crate whose `JsonSchema` arguments of tools derive, in the version that is asked for.
 pub use schemars;
 pub use server::{
-    AskError, BuildError, Context, Elicited, Handler, InputRequired, Instead, IntoCompletion,
-    IntoPrompt, IntoResource, IntoToolResult, Local, NoArguments, Principal, Prompt, ProtocolError,
-    Resource, ResourceError, ResourceTemplate, Server, ServerBuilder, Settled, Shared, Sharing,
-    Structured, Tool, ToolResult, TraceContext,
+    AskError, BuildError, Context, Elicited, Extension, ExtensionResult, Handler, InputRequired,
+    Instead, IntoCompletion, IntoExtensionResult, IntoPrompt, IntoResource, IntoToolResult,
+    Listening, Local, NoArguments, Principal, Prompt, ProtocolError, Resource, ResourceError,
+    ResourceTemplate, Server, ServerBuilder, Settled, Shared, Sharing, Structured, Tool,
+    ToolResult, TraceContext,
 };
-#[cfg(any(feature = "client", feature = "http"))]
+#[cfg(any(feature = "client", feature = "http", feature = "tasks"))]
 pub use spawn::Spawner;

@@ -65,6 +65,14 @@ pub enum PeerFault {
         /// The legacy era has no code of its own for this.
         era: Era,
     },
+    /// The request belongs to an extension that was not declared (ERR-08); the answer names it.
+    #[non_exhaustive]
+    MissingExtension {
+        /// Which: its position in the catalog.
+        extension: usize,
+        /// The legacy era has no code of its own for this.
+        era: Era,
+    },
     /// A header of the HTTP request does not say what the message in it says (VAL-01).
     #[non_exhaustive]
     Header {
@@ -184,10 +192,16 @@ impl PeerFault {
             | Self::NotInitialized
             | Self::MissingCapability {
                 era: Era::Legacy, ..
+            }
+            | Self::MissingExtension {
+                era: Era::Legacy, ..
             } => ErrorCode::INVALID_PARAMS,
             Self::Header { .. } => ErrorCode::HEADER_MISMATCH,
             Self::UnsupportedVersion => ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
             Self::MissingCapability {
+                era: Era::Modern, ..
+            }
+            | Self::MissingExtension {
                 era: Era::Modern, ..
             } => ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
             Self::Busy { .. } | Self::Subscriptions { .. } => ErrorCode::INTERNAL_ERROR,
@@ -221,6 +235,9 @@ impl fmt::Display for PeerFault {
             Self::UnsupportedVersion => f.write_str("Unsupported protocol version"),
             Self::MissingCapability { missing, .. } => {
                 write!(f, "The client did not declare what this needs: {missing}")
+            }
+            Self::MissingExtension { .. } => {
+                f.write_str("The client did not declare the extension that this belongs to")
             }
             Self::Header { header, problem } => {
                 let problem = match problem {

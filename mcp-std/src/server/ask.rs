@@ -135,6 +135,10 @@ impl Context {
         if !missing.is_empty() {
             return Err(AskError::Unsupported(missing));
         }
+        #[cfg(feature = "tasks")]
+        if let Some((slot, live)) = self.running_task() {
+            return slot.ask(live, request).await;
+        }
         match self.version.era() {
             Era::Legacy => self.ask_now(request).await,
             Era::Modern | _ => match self.round() {
@@ -145,7 +149,10 @@ impl Context {
     }
 
     /// Sends a request of our own and waits for its answer.
-    async fn ask_now(&self, request: InputRequest<'static>) -> Result<Json<'static>, AskError> {
+    pub(super) async fn ask_now(
+        &self,
+        request: InputRequest<'static>,
+    ) -> Result<Json<'static>, AskError> {
         let (answer, answered) = async_channel::bounded(1);
         let mut waiting = Waiting {
             answered: Some(answered.clone()),

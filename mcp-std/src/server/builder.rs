@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 
 use super::Server;
 use super::changes::Hub;
+use super::extension::Extension;
 use super::handler::{Handler, Local, NoArguments, Shared, Sharing};
 use super::offer::{BuildError, Definitions, Identity};
 use super::output::IntoToolResult;
@@ -22,6 +23,8 @@ use super::prompt::{IntoPrompt, Prompt};
 use super::resource::{IntoResource, Resource, ResourceTemplate};
 use super::settings::{FaultReport, Settings};
 use super::state::Sealer;
+#[cfg(feature = "tasks")]
+use super::tasks::{Service, TASKS, TaskStoreError, Tasks};
 use super::tool::Tool;
 use crate::entropy;
 
@@ -33,6 +36,7 @@ pub struct ServerBuilder<S: Sharing = Shared> {
     resources: Vec<Resource<S>>,
     templates: Vec<ResourceTemplate<S>>,
     prompts: Vec<Prompt<S>>,
+    extensions: Vec<Extension<S>>,
     limits: Limits,
     max_concurrent: usize,
     max_waiting: usize,
@@ -44,6 +48,8 @@ pub struct ServerBuilder<S: Sharing = Shared> {
     state_lifetime: Duration,
     options: Options,
     on_fault: Option<FaultReport>,
+    #[cfg(feature = "tasks")]
+    tasks: Option<Result<Arc<Service>, TaskStoreError>>,
     sharing: PhantomData<S>,
 }
 
@@ -130,11 +136,14 @@ impl<S: Sharing> ServerBuilder<S> {
                 logging: false,
                 extensions: None,
                 experimental: None,
+                #[cfg(feature = "tasks")]
+                tasks: false,
             },
             tools: Vec::new(),
             resources: Vec::new(),
             templates: Vec::new(),
             prompts: Vec::new(),
+            extensions: Vec::new(),
             limits: Limits::DEFAULT,
             max_concurrent: 1024,
             max_waiting: 16 * 1024 * 1024,
@@ -146,6 +155,8 @@ impl<S: Sharing> ServerBuilder<S> {
             state_lifetime: Duration::from_secs(600),
             options: Options::default(),
             on_fault: None,
+            #[cfg(feature = "tasks")]
+            tasks: None,
             sharing: PhantomData,
         }
     }
@@ -247,7 +258,14 @@ impl<S: Sharing> ServerBuilder<S> {
         self
     }
 
-    /// The extensions that the server supports: an object with an object of settings for each.
+    /// Adds an extension, with the handlers of what belongs to it.
+    pub fn with_extension(mut self, extension: Extension<S>) -> Self {
+        self.extensions.push(extension);
+        self
+    }
+
+    /// The extensions that the server supports without methods of their own: an object with an object of settings for
+    /// each. [`with_extension`](Self::with_extension) is for the others.
     pub fn extensions(mut self, extensions: Json<'static>) -> Self {
         self.identity.extensions = Some(extensions);
         self
@@ -341,6 +359,11 @@ impl<S: Sharing> ServerBuilder<S> {
     /// Two tools, prompts or resources have one name or URI, a template cannot be parsed, the arguments of a tool are not
     /// a struct (its schema is no object), and other mistakes that [`BuildError`] names.
     pub fn build(self) -> Result<Server<S>, BuildError> {
+        #[cfg(feature = "tasks")]
+        let tasks = self
+            .tasks
+            .transpose()
+            .map_err(|error| BuildError::TaskStore(error.to_string()))?;
         let settings = Settings {
             limits: self.limits,
             max_concurrent: self.max_concurrent,
@@ -357,6 +380,8 @@ impl<S: Sharing> ServerBuilder<S> {
                 self.state_key.unwrap_or_else(entropy::key),
                 self.state_lifetime,
             ),
+            #[cfg(feature = "tasks")]
+            tasks,
         };
         let definitions = Definitions {
             identity: Arc::new(self.identity),
@@ -364,11 +389,39 @@ impl<S: Sharing> ServerBuilder<S> {
             resources: shared(self.resources),
             templates: shared(self.templates),
             prompts: shared(self.prompts),
+            extensions: self.extensions.into(),
         };
+        let hub = Hub::new(settings, definitions.offer()?);
+        #[cfg(feature = "tasks")]
+        if let Some(tasks) = &hub.settings.tasks
+            && let Some(extension) = hub.offer().catalog.extension(TASKS)
+        {
+            tasks.tell(hub.board.clone(), extension);
+        }
         Ok(Server {
-            hub: Arc::new(Hub::new(settings, definitions.offer()?)),
+            hub: Arc::new(hub),
             options: self.options,
         })
+    }
+}
+
+#[cfg(feature = "tasks")]
+impl ServerBuilder<Shared> {
+    /// Tools may be run as tasks: see [`Tool::as_task`]. Clients of 2026-07-28 that declare the extension
+    /// `io.modelcontextprotocol/tasks` get a task from those tools, and clients of 2025-11-25 that ask for one. Said twice,
+    /// the first counts.
+    pub fn with_tasks(mut self, tasks: Tasks) -> Self {
+        if self.tasks.is_some() {
+            return self;
+        }
+        let service = tasks.service();
+        if let Ok(service) = &service {
+            self.extensions.push(service.extension());
+            self.extensions.push(service.experimental());
+        }
+        self.identity.tasks = true;
+        self.tasks = Some(service);
+        self
     }
 }
 

@@ -11,10 +11,11 @@
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use async_channel::Sender;
+use mcp_core::json::Json;
 
 use super::Server;
 use super::context::Note;
@@ -60,12 +61,24 @@ pub(crate) struct News {
     pub(crate) resources: bool,
     pub(crate) prompts: bool,
     pub(crate) updated: HashSet<Box<str>>,
+    /// The latest of each topic of an extension.
+    pub(crate) topics: HashMap<(usize, Box<str>), Arc<Json<'static>>>,
 }
 
 impl News {
     /// So many updated resources wait for a client that does not read. When there are more, it is told that the list has
     /// changed.
     const UPDATED: usize = 16_384;
+
+    /// So many topics wait; what is told of more is lost, as if the client had not listened in time.
+    const TOPICS: usize = 16_384;
+
+    fn topic(&mut self, extension: usize, topic: &str, params: &Arc<Json<'static>>) {
+        let key = (extension, topic.into());
+        if self.topics.len() < Self::TOPICS || self.topics.contains_key(&key) {
+            self.topics.insert(key, params.clone());
+        }
+    }
 
     fn updated(&mut self, uri: &str) {
         if self.updated.contains(uri) {
@@ -192,6 +205,27 @@ impl Board {
         if self.max_uri.is_some_and(|max| uri.len() <= max) {
             self.tell(|news| news.updated(uri));
         }
+    }
+}
+
+impl Board {
+    /// Tells whoever listens for a topic of an extension.
+    pub(crate) fn announce(&self, extension: usize, topic: &str, params: Json<'static>) {
+        let params = Arc::new(params);
+        self.tell(|news| news.topic(extension, topic, &params));
+    }
+}
+
+impl<S: Sharing> Server<S> {
+    /// Something happened to a thing of an extension: clients that [listen](super::Extension::topics) for this topic are
+    /// told, with these params, an object. While a client does not read, it is told the latest of each topic only. Whether
+    /// there is such an extension.
+    pub fn announce(&self, extension: &str, topic: &str, params: Json<'static>) -> bool {
+        let found = self.hub.offer().catalog.extension(extension);
+        if let Some(at) = found {
+            self.hub.board.announce(at, topic, params);
+        }
+        found.is_some()
     }
 }
 

@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 use futures_lite::Stream;
-use mcp_core::engine::server::{Change, Incoming, ServerEngine};
+use mcp_core::engine::server::{self as engine, Change, Incoming, ServerEngine};
 use mcp_core::model::LoggingMessage;
 use mcp_io::Tasks;
 
 use super::changes::{Hub, Mailbox};
 use super::context::{Link, Note};
+use super::extension::{ExtensionMessage, Listening};
 use super::handler::Sharing;
 use super::offer::Offer;
 use super::principal::Principal;
@@ -101,6 +102,16 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
                 out.ended(key);
             }
             Incoming::Answer(answer) => self.asks.answer(answer),
+            Incoming::Listen(listening) => self.listen(listening, out),
+            Incoming::Notification(notification) => {
+                let extensions = &self.offer.definitions.extensions;
+                let found = extensions.get(notification.extension);
+                let found = found.and_then(|it| it.messages.get(notification.method));
+                if let Some(ExtensionMessage::Notification(told)) = found {
+                    // As below.
+                    let _ = contain(|| told(notification.params, self.principal.as_ref()));
+                }
+            }
             Incoming::Rejected(fault) => {
                 tracing::debug!(%fault, "the peer broke a rule");
                 if let Some(report) = &self.hub.settings.on_fault {
@@ -111,6 +122,33 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             // A handler that wants to know the roots asks for them. No outlet is ever full.
             Incoming::Handled | Incoming::RootsChanged | Incoming::Blocked | _ => {}
         }
+    }
+
+    /// Lets a client listen for the topics of extensions that it may hear of.
+    fn listen<O: Outlets>(&mut self, listening: engine::Listening<'_>, out: &mut O) {
+        let extensions = self.offer.definitions.extensions.clone();
+        let principal = self.principal.as_ref();
+        let mut at_once = Vec::new();
+        let may = |extension: usize, topic: &str| {
+            let may = extensions.get(extension);
+            let Some(may) = may.and_then(|it| it.may_listen.as_ref()) else {
+                return false;
+            };
+            match contain(|| may(topic, principal)) {
+                Ok(Listening::Accepted) => true,
+                Ok(Listening::AcceptedWith(params)) => {
+                    at_once.push((extension, topic.to_owned(), params));
+                    true
+                }
+                Ok(Listening::Refused) | Err(_) => false,
+            }
+        };
+        let engine = self.wire.engine_mut();
+        let incoming = engine.listen_to(listening, may, out.sender());
+        for (extension, topic, params) in at_once {
+            engine.announce(Change::extension(extension, &topic, params.raw()));
+        }
+        self.handle(incoming, out);
     }
 
     /// Nobody is served any more for now, and nothing is in flight.
@@ -165,6 +203,9 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         for uri in &news.updated {
             engine.announce(Change::ResourceUpdated(uri));
         }
+        for ((extension, topic), params) in &news.topics {
+            engine.announce(Change::extension(*extension, topic, params.raw()));
+        }
     }
 
     /// Writes what subscribers are due to be told.
@@ -215,6 +256,8 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             }
             #[cfg(feature = "http")]
             Note::HangUp(key, retry) => out.disconnect(key, retry),
+            #[cfg(feature = "tasks")]
+            Note::Detach(key, begun) => self.detach(key, *begun, out),
             Note::Wake => {}
         }
     }

@@ -3,14 +3,14 @@
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_channel::Sender;
 use mcp_core::engine::server::CallKey;
 use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{
     ClientCapabilities, Decode, DecodeError, Era, InputRequest, LoggingLevel, Progress,
-    ProtocolVersion,
+    ProtocolVersion, key,
 };
 use serde::Serialize;
 
@@ -19,6 +19,12 @@ use super::changes::Board;
 use super::error::ProtocolError;
 use super::principal::Principal;
 use super::round::Round;
+#[cfg(feature = "tasks")]
+use super::tasks::{Begun, Live, Slot};
+
+/// A future that runs anywhere.
+#[cfg(feature = "tasks")]
+type BoxFuture<T> = core::pin::Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The request a handler serves, and the client it came from. Dropping the handler's future is how a request is
 /// cancelled: it ends at its next `await`.
@@ -57,6 +63,9 @@ pub struct Context {
     pub(crate) link: Arc<Link>,
     /// `None` if there is nothing that it could say.
     pub(crate) round: Option<Round>,
+    /// `None` if it cannot become a task.
+    #[cfg(feature = "tasks")]
+    pub(crate) task: Option<Arc<Slot>>,
 }
 
 /// While so many bytes of log messages and progress of the handlers of one connection wait for the client to read, handlers
@@ -73,6 +82,11 @@ pub(crate) struct Link {
     board: Arc<Board>,
     /// Somebody no longer waits for an answer.
     pub(crate) deserted: AtomicBool,
+    /// What the client of a session declared of the extensions that the server has.
+    pub(crate) extensions: OnceLock<Json<'static>>,
+    /// Names the connection.
+    #[cfg(feature = "tasks")]
+    pub(crate) session: u64,
 }
 
 impl Link {
@@ -82,6 +96,9 @@ impl Link {
             room: Allowance::new(NOTE_BYTES),
             board,
             deserted: AtomicBool::new(false),
+            extensions: OnceLock::new(),
+            #[cfg(feature = "tasks")]
+            session: crate::entropy::seed(),
         }
     }
 
@@ -124,6 +141,9 @@ pub(crate) enum Note {
     /// Lets the client go until it asks again.
     #[cfg(feature = "http")]
     HangUp(CallKey, Duration),
+    /// A handler goes on by itself, as a task.
+    #[cfg(feature = "tasks")]
+    Detach(CallKey, Box<Begun>),
     /// There is something to look at.
     Wake,
 }
@@ -158,6 +178,13 @@ impl Context {
     /// asked for it, it does nothing. Progress that is not more than last time is left out.
     // PRG-03.
     pub async fn progress(&self, progress: Progress<'_>) {
+        #[cfg(feature = "tasks")]
+        if let Some((slot, live)) = self.running_task() {
+            if let Some(message) = &progress.message {
+                slot.say(live, message);
+            }
+            return;
+        }
         if !self.wants_progress {
             return;
         }
@@ -223,6 +250,21 @@ impl Context {
         self.note(Note::HangUp(self.key, retry)).await;
     }
 
+    /// What the client says of an extension, for this request or this session: its settings, an object. `None`: it does
+    /// not declare it.
+    // CAP-07.
+    #[must_use]
+    pub fn extension(&self, id: &str) -> Option<RawJson<'_>> {
+        let all = match self.version.era() {
+            Era::Legacy => self.link.extensions.get().map(Json::raw),
+            Era::Modern | _ => {
+                let declared = self.meta()?.member(key::CLIENT_CAPABILITIES);
+                declared.and_then(|it| it.member("extensions"))
+            }
+        };
+        all?.member(id).filter(|it| it.as_object().is_some())
+    }
+
     /// `_meta` of the request, an object, as the client sent it.
     #[must_use]
     pub fn meta(&self) -> Option<RawJson<'_>> {
@@ -282,6 +324,46 @@ impl Context {
         self.round.as_ref()?.own_state()
     }
 
+    /// From here on the call is a task, if it can be one: its tool [may](super::Tool::begins_task), and its client knows
+    /// tasks. `false`: it cannot, and goes on as a call. When it already is one, nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// The task could not be kept, or there are too many: to be returned, which answers the call.
+    #[cfg(feature = "tasks")]
+    pub async fn begin_task(&self) -> Result<bool, super::Instead> {
+        match &self.task {
+            Some(slot) => slot.begin(self).await.map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// The id of the task that the call has become.
+    #[cfg(feature = "tasks")]
+    #[must_use]
+    pub fn task_id(&self) -> Option<&str> {
+        self.running_task().map(|(_, live)| live.id())
+    }
+
+    #[cfg(feature = "tasks")]
+    pub(super) fn running_task(&self) -> Option<(&Slot, &Live)> {
+        let slot = self.task.as_deref()?;
+        Some((slot, slot.live()?))
+    }
+
+    /// What comes before the handler of a call that is a task from its beginning.
+    #[cfg(feature = "tasks")]
+    pub(super) fn begins_at_once(&self) -> Option<BoxFuture<Result<(), super::Instead>>> {
+        let slot = self.task.as_ref().filter(|slot| slot.at_once())?.clone();
+        let context = self.clone();
+        Some(Box::pin(async move { slot.begin(&context).await }))
+    }
+
+    #[cfg(feature = "tasks")]
+    pub(super) fn session(&self) -> u64 {
+        self.link.session
+    }
+
     /// The round of asking a modern client, shared with the handler's future.
     pub(crate) fn round(&self) -> Option<Round> {
         self.round
@@ -290,6 +372,11 @@ impl Context {
     }
 
     pub(crate) async fn note(&self, note: Note) {
+        // A task talks to nobody: its connection has other things to do, or is gone.
+        #[cfg(feature = "tasks")]
+        if !matches!(note, Note::Detach(..)) && self.running_task().is_some() {
+            return;
+        }
         // Refused only when the connection is gone, and this handler with it.
         let _ = self.link.notes.send(note).await;
     }

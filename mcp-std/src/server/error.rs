@@ -10,6 +10,7 @@ use mcp_core::model::{ClientCapabilities, ElicitRequestUrlParams, Encode as _, P
 
 use super::context::AskError;
 use super::elicitation::InputRequired;
+use super::extension::ExtensionResult;
 use super::resource::ResourceError;
 
 /// An error that a handler returns to have its request answered with a JSON-RPC error: the request could not be carried
@@ -103,6 +104,10 @@ pub enum Instead {
     MissingCapability(ClientCapabilities),
     /// The client is asked for input and repeats the request with it. Clients of 2026-07-28 only.
     InputRequired(InputRequired),
+    /// The client did not declare an extension, of this identifier, that it takes to answer: the error for that.
+    MissingExtension(String),
+    /// The result of an extension, in the place of what the request has otherwise. Only for clients that declared it.
+    Extension(ExtensionResult),
 }
 
 impl From<ProtocolError> for Instead {
@@ -178,6 +183,10 @@ impl Display for Instead {
             Self::NotFound => ResourceError::NotFound.fmt(f),
             Self::MissingCapability(missing) => AskError::Unsupported(*missing).fmt(f),
             Self::InputRequired(_) => f.write_str("The client is asked for input"),
+            Self::MissingExtension(id) => {
+                write!(f, "The client did not declare the extension {id}")
+            }
+            Self::Extension(result) => write!(f, "A result of type {}", result.result_type),
         }
     }
 }

@@ -5,6 +5,8 @@ use core::panic::AssertUnwindSafe;
 use core::pin::{Pin, pin};
 use core::task::Poll;
 use std::borrow::Cow;
+#[cfg(feature = "tasks")]
+use std::sync::Arc;
 
 use futures_lite::FutureExt;
 use mcp_core::json::RawJson;
@@ -14,7 +16,12 @@ use serde::de::DeserializeOwned;
 
 use super::context::Context;
 use super::error::Instead;
+use super::extension::ExtensionResult;
 use super::output::ToolResult;
+#[cfg(feature = "tasks")]
+use super::tasks::Detached;
+#[cfg(feature = "tasks")]
+use super::tool::Tool;
 use crate::panic::{Panicked, contain, discard};
 
 /// Whether a server's handlers may move between threads: [`Shared`] ones may, [`Local`] ones need not.
@@ -25,6 +32,14 @@ pub trait Sharing: sealed::Sealed + Sized + 'static {
     /// Starts a handler.
     #[doc(hidden)]
     type Start: Fn(Context, Given<'_>) -> Started<Self> + ?Sized;
+    /// Takes a handler out of its connection; `None`: it stays on its thread.
+    #[cfg(feature = "tasks")]
+    #[doc(hidden)]
+    fn detach(
+        future: Pin<Box<Self::Running>>,
+        tool: Arc<Tool<Self>>,
+        check_outputs: bool,
+    ) -> Option<Detached>;
 }
 
 /// Handlers are `Send`: the server can be spawned on an executor of several threads.
@@ -40,11 +55,29 @@ pub enum Local {}
 impl Sharing for Shared {
     type Running = dyn Future<Output = Finished> + Send;
     type Start = dyn Fn(Context, Given<'_>) -> Started<Self> + Send + Sync;
+
+    #[cfg(feature = "tasks")]
+    fn detach(
+        future: Pin<Box<Self::Running>>,
+        tool: Arc<Tool<Self>>,
+        check_outputs: bool,
+    ) -> Option<Detached> {
+        Some(Detached {
+            future,
+            tool,
+            check_outputs,
+        })
+    }
 }
 
 impl Sharing for Local {
     type Running = dyn Future<Output = Finished>;
     type Start = dyn Fn(Context, Given<'_>) -> Started<Self>;
+
+    #[cfg(feature = "tasks")]
+    fn detach(_: Pin<Box<Self::Running>>, _: Arc<Tool<Self>>, _: bool) -> Option<Detached> {
+        None
+    }
 }
 
 mod sealed {
@@ -87,6 +120,8 @@ pub enum Outcome {
     Prompt(GetPromptResult<'static>),
     /// Of a completion.
     Completion(CompleteResult<'static>),
+    /// Of a method of an extension.
+    Extension(ExtensionResult),
     /// No result.
     Instead(Instead),
     /// It waits for answers of a modern client, which are asked for; its future is dropped.
@@ -224,9 +259,18 @@ where
     F: FnOnce(H::Output) -> Outcome + 'static,
 {
     let round = context.round();
+    #[cfg(feature = "tasks")]
+    let begins = context.begins_at_once();
     let called = contain(|| handler.call(context, args));
     async move {
         let future = called?;
+        #[cfg(feature = "tasks")]
+        if let Some(begins) = begins
+            && let Err(instead) = begins.await
+        {
+            let _ = contain(|| drop(future));
+            return Ok(Outcome::Instead(instead));
+        }
         let answered = AssertUnwindSafe(async { outcome(future.await) }).catch_unwind();
         let Some(round) = round else {
             return answered.await.map_err(discard);

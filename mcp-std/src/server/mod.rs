@@ -14,6 +14,7 @@ mod described;
 mod digest;
 mod elicitation;
 mod error;
+mod extension;
 mod handler;
 #[cfg(feature = "http")]
 pub(crate) mod http;
@@ -25,6 +26,8 @@ mod resource;
 mod round;
 mod settings;
 mod state;
+#[cfg(feature = "tasks")]
+pub(crate) mod tasks;
 mod tool;
 
 use core::fmt;
@@ -39,6 +42,7 @@ pub use completion::{IntoCompletion, Settled};
 pub use context::{AskError, Context, TraceContext};
 pub use elicitation::{Elicited, InputRequired};
 pub use error::{Instead, ProtocolError};
+pub use extension::{Extension, ExtensionResult, IntoExtensionResult, Listening};
 pub use handler::{Handler, Local, NoArguments, Shared, Sharing};
 pub use offer::BuildError;
 pub use output::{IntoToolResult, Structured, ToolResult};

@@ -8,6 +8,7 @@ use mcp_core::engine::server::{Cacheable, Catalog, CatalogError};
 use mcp_core::json::Json;
 use mcp_core::model::{CacheHint, Implementation};
 
+use super::extension::Extension;
 use super::handler::Sharing;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
@@ -27,6 +28,7 @@ pub(crate) struct Definitions<S: Sharing> {
     pub(crate) resources: Vec<Arc<Resource<S>>>,
     pub(crate) templates: Vec<Arc<ResourceTemplate<S>>>,
     pub(crate) prompts: Vec<Arc<Prompt<S>>>,
+    pub(crate) extensions: Arc<[Extension<S>]>,
 }
 
 /// What does not change as long as the server is there.
@@ -41,6 +43,9 @@ pub(crate) struct Identity {
     pub(crate) logging: bool,
     pub(crate) extensions: Option<Json<'static>>,
     pub(crate) experimental: Option<Json<'static>>,
+    /// Tools may be tasks.
+    #[cfg(feature = "tasks")]
+    pub(crate) tasks: bool,
 }
 
 impl<S: Sharing> Clone for Definitions<S> {
@@ -51,6 +56,7 @@ impl<S: Sharing> Clone for Definitions<S> {
             resources: self.resources.clone(),
             templates: self.templates.clone(),
             prompts: self.prompts.clone(),
+            extensions: self.extensions.clone(),
         }
     }
 }
@@ -64,6 +70,14 @@ impl<S: Sharing> Definitions<S> {
     pub(crate) fn offer(self) -> Result<Arc<Offer<S>>, BuildError> {
         if let Some(tool) = self.tools.iter().find(|tool| tool.unfit) {
             return Err(BuildError::Schema(
+                tool.definition.name.clone().into_owned(),
+            ));
+        }
+        #[cfg(feature = "tasks")]
+        if let Some(tool) = self.tools.iter().find(|tool| tool.task.is_some())
+            && !self.identity.tasks
+        {
+            return Err(BuildError::NoTasks(
                 tool.definition.name.clone().into_owned(),
             ));
         }
@@ -88,6 +102,11 @@ impl<S: Sharing> Definitions<S> {
             .iter()
             .map(|it| it.definition.clone())
             .collect();
+        let extensions: Vec<_> = self
+            .extensions
+            .iter()
+            .map(|it| it.definition.clone())
+            .collect();
         let completions = self.prompts.iter().any(|it| !it.completers.is_empty())
             || self.templates.iter().any(|it| !it.completers.is_empty());
         let mut catalog = Catalog::builder(&identity.server)
@@ -95,6 +114,7 @@ impl<S: Sharing> Definitions<S> {
             .resources(&resources)
             .resource_templates(&templates)
             .prompts(&prompts)
+            .with_extensions(&extensions)
             .tools_list_changed(identity.list_changes)
             .resources_list_changed(identity.list_changes)
             .prompts_list_changed(identity.list_changes)
@@ -141,6 +161,12 @@ pub enum BuildError {
         /// What is wrong.
         problem: String,
     },
+    /// This tool is run as a task, and the server is built without [`with_tasks`](super::ServerBuilder::with_tasks).
+    #[cfg(feature = "tasks")]
+    NoTasks(String),
+    /// The store of tasks cannot be used: why.
+    #[cfg(feature = "tasks")]
+    TaskStore(String),
     /// The server was built without [`list_changes`](super::ServerBuilder::list_changes): its clients have been told that
     /// nothing changes.
     Unchanging,
@@ -160,6 +186,13 @@ impl fmt::Display for BuildError {
             Self::InvalidSchema { tool, problem } => {
                 write!(f, "tool `{tool}` cannot be offered: {problem}")
             }
+            #[cfg(feature = "tasks")]
+            Self::NoTasks(tool) => write!(
+                f,
+                "tool `{tool}` is run as a task, and the server is built without `with_tasks`"
+            ),
+            #[cfg(feature = "tasks")]
+            Self::TaskStore(problem) => f.write_str(problem),
             Self::Unchanging => f.write_str(
                 "the server was built without `list_changes`: what it offers cannot change",
             ),

@@ -288,7 +288,7 @@ const SAMPLE: u8 = 1;
 const ROOTS: u8 = 2;
 const OTHER: u8 = 3;
 
-fn kind(request: &InputRequest<'_>) -> u8 {
+pub(crate) fn kind(request: &InputRequest<'_>) -> u8 {
     match request {
         InputRequest::Elicit(_) => ELICIT,
         InputRequest::Sample(_) => SAMPLE,
@@ -306,7 +306,7 @@ fn digest(request: &InputRequest<'_>) -> [u8; 16] {
 }
 
 /// Whether an answer is of the type that its question asks for.
-fn check(kind: u8, answer: RawJson<'_>) -> Result<(), DecodeError> {
+pub(crate) fn check(kind: u8, answer: RawJson<'_>) -> Result<(), DecodeError> {
     match kind {
         ELICIT => ElicitResult::decode(answer).map(drop),
         SAMPLE => CreateMessageResult::decode(answer).map(drop),

@@ -23,4 +23,6 @@ pub(crate) struct Settings {
     pub(crate) ask_timeout: Option<Duration>,
     pub(crate) max_rounds: u16,
     pub(crate) sealer: Sealer,
+    #[cfg(feature = "tasks")]
+    pub(crate) tasks: Option<std::sync::Arc<super::tasks::Service>>,
 }

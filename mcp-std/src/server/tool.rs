@@ -5,6 +5,8 @@ use mcp_core::json::Json;
 #[cfg(feature = "validate")]
 use mcp_core::json::{MAX_DEPTH, RawJson};
 use mcp_core::model::{self, ClientCapabilities, ToolAnnotations};
+#[cfg(feature = "tasks")]
+use mcp_core::model::{TaskSupport, ToolExecution};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -59,6 +61,9 @@ pub struct Tool<S: Sharing = Shared> {
     /// A schema was not what a schema is, which building the server tells.
     pub(crate) unfit: bool,
     pub(crate) takes_context: bool,
+    /// Whether calls of it become tasks, and how.
+    #[cfg(feature = "tasks")]
+    pub(crate) task: Option<AsTask>,
     /// The input schema is that of the type of the arguments.
     #[cfg(feature = "validate")]
     described: bool,
@@ -66,6 +71,16 @@ pub struct Tool<S: Sharing = Shared> {
     #[cfg(feature = "validate")]
     pub(crate) checks: std::sync::OnceLock<crate::schema::Checks>,
     pub(crate) start: Box<S::Start>,
+}
+
+/// How calls of a tool become tasks.
+#[cfg(feature = "tasks")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsTask {
+    /// It is not called otherwise.
+    pub(crate) required: bool,
+    /// Before the handler runs.
+    pub(crate) at_once: bool,
 }
 
 impl Tool {
@@ -117,6 +132,8 @@ impl<S: Sharing> Tool<S> {
             definition: model::Tool::new(name, Json::EMPTY_OBJECT),
             unfit: false,
             takes_context: H::TAKES_CONTEXT,
+            #[cfg(feature = "tasks")]
+            task: None,
             #[cfg(feature = "validate")]
             described: true,
             #[cfg(feature = "validate")]
@@ -175,6 +192,38 @@ impl<S: Sharing> Tool<S> {
     #[must_use]
     pub fn requires(mut self, capabilities: ClientCapabilities) -> Self {
         self.definition.requires = capabilities;
+        self
+    }
+
+    /// Its calls are run as tasks ([`Required`](TaskSupport::Required)), or as tasks for clients that know them
+    /// ([`Optional`](TaskSupport::Optional)): the client is answered with a handle to ask by, and the handler goes on. The
+    /// server needs [`with_tasks`](super::ServerBuilder::with_tasks).
+    ///
+    /// In a task, [`Context::elicit`] and the like wait for the answer where they are called, whatever the client's
+    /// revision; nothing is run again. What [`Context::progress`] says for people is the task's status message. Requests to
+    /// cancel drop the handler at its next `await`, as ever.
+    #[cfg(feature = "tasks")]
+    #[must_use]
+    pub fn as_task(self, support: TaskSupport<'static>) -> Self {
+        self.task(support, true)
+    }
+
+    /// The same, and the handler says when: what it does before [`Context::begin_task`] is an ordinary call, which can ask
+    /// the client, and may end as one.
+    #[cfg(feature = "tasks")]
+    #[must_use]
+    pub fn begins_task(self, support: TaskSupport<'static>) -> Self {
+        self.task(support, false)
+    }
+
+    #[cfg(feature = "tasks")]
+    fn task(mut self, support: TaskSupport<'static>, at_once: bool) -> Self {
+        let required = support == TaskSupport::Required;
+        let ever = required || support == TaskSupport::Optional;
+        self.task = ever.then_some(AsTask { required, at_once });
+        let mut execution = ToolExecution::default();
+        execution.task_support = Some(support);
+        self.definition.execution = Some(execution);
         self
     }
 

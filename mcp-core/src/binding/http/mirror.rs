@@ -42,8 +42,15 @@ pub fn check_mirrors(
     let header = MirroredHeader::Method;
     check(header, head.line(Known::Method), method, plain)?;
     // HDR-07, ENC-05. `Mcp-Name` with other methods is not looked at.
+    let claimed = || {
+        let member = catalog.mirrored(method, ProtocolVersion::LATEST_MODERN)?;
+        message.raw_params()?.member(member)?.as_string()
+    };
     let method = Method::parse(method);
-    if let Some(name) = method.and_then(|method| name(method, params)) {
+    if let Some(name) = method
+        .and_then(|method| name(method, params))
+        .or_else(claimed)
+    {
         let header = MirroredHeader::Name;
         check(header, head.line(Known::Name), name, coded)?;
     }

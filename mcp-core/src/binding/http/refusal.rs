@@ -103,7 +103,12 @@ pub fn status(fault: PeerFault, era: Era) -> u16 {
         // HDR-04.
         (PeerFault::MethodNotFound, Era::Modern) => 404,
         // HDR-03, ERR-08.
-        (PeerFault::UnsupportedVersion | PeerFault::MissingCapability { .. }, Era::Modern) => 400,
+        (
+            PeerFault::UnsupportedVersion
+            | PeerFault::MissingCapability { .. }
+            | PeerFault::MissingExtension { .. },
+            Era::Modern,
+        ) => 400,
         // META-11.
         (PeerFault::Params { field, .. }, Era::Modern) if field.starts_with("_meta") => 400,
         (PeerFault::Busy { .. }, _) => 503,

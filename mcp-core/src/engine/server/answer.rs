@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::catalog::{COMPLETE, Cacheable, Catalog, write_cache};
-use super::{ServedKind, ServerEngine};
+use super::{ExtensionResult, ServedKind, ServerEngine};
 use crate::engine::call::Call as Accepted;
 use crate::engine::{CallKey, ReplyToken};
 use crate::error::{ErrorCode, PeerFault, SendError};
@@ -114,6 +114,35 @@ impl ServerEngine {
         out: &mut S,
     ) -> Result<(), SendError<ReplyToken>> {
         self.answer(token, &Missing(missing), out)
+    }
+
+    /// Answers that the client would have to declare an extension, by its position in the catalog: with
+    /// `requiredCapabilities` (ERR-08).
+    ///
+    /// # Errors
+    ///
+    /// The call is over, or there is no room: then the token comes back.
+    pub fn missing_extension<S: Sink + ?Sized>(
+        &mut self,
+        token: ReplyToken,
+        extension: usize,
+        out: &mut S,
+    ) -> Result<(), SendError<ReplyToken>> {
+        self.answer(token, &MissingExtension(extension), out)
+    }
+
+    /// Answers a call with a result of an extension.
+    ///
+    /// # Errors
+    ///
+    /// The call is over, or there is no room: then the token comes back.
+    pub fn reply_extension<S: Sink + ?Sized>(
+        &mut self,
+        token: ReplyToken,
+        result: &ExtensionResult<'_>,
+        out: &mut S,
+    ) -> Result<(), SendError<ReplyToken>> {
+        self.answer(token, result, out)
     }
 
     /// Answers a call by asking the client for input: it will make the request again, with what it was asked for in
@@ -353,6 +382,61 @@ impl Written for Missing {
             write_required(missing, json);
         })
     }
+}
+
+impl Written for ExtensionResult<'_> {
+    fn write<S: Sink + ?Sized>(
+        &self,
+        catalog: &Catalog,
+        call: &Accepted,
+        out: &mut S,
+    ) -> Result<(), Full> {
+        write_result(out, call.id(), |json| {
+            json.begin_object();
+            let meta = self.members.member("_meta");
+            catalog.write_head(self.result_type, meta, call.version, json);
+            for (name, value) in self.own(call.version.era()) {
+                json.key(&name.decode());
+                json.raw(value);
+            }
+            json.end_object();
+        })
+    }
+}
+
+struct MissingExtension(usize);
+
+impl Written for MissingExtension {
+    fn write<S: Sink + ?Sized>(
+        &self,
+        catalog: &Catalog,
+        call: &Accepted,
+        out: &mut S,
+    ) -> Result<(), Full> {
+        let (extension, era) = (self.0, call.version.era());
+        let fault = PeerFault::MissingExtension { extension, era };
+        write_error(out, Some(call.id()), fault.code(), &fault, |json| {
+            if let Some(known) = catalog.extensions().get(extension) {
+                write_required_extension(known.id(), json);
+            }
+        })
+    }
+}
+
+/// The same for an extension.
+pub(super) fn write_required_extension<S: Sink + ?Sized>(id: &str, json: &mut Writer<'_, S>) {
+    json.key("data");
+    json.begin_object();
+    json.key("requiredCapabilities");
+    json.begin_object();
+    json.key("extensions");
+    json.begin_object();
+    json.key(id);
+    json.begin_object();
+    json.end_object();
+    json.end_object();
+    json.end_object();
+    json.end_object();
 }
 
 /// ERR-08: an object, not a list of names.

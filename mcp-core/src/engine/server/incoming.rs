@@ -1,6 +1,6 @@
 //! What comes of a message.
 
-use super::Batch;
+use super::{Batch, Declared, Listening};
 use crate::engine::{CallKey, ReplyToken, RequestKey};
 use crate::error::PeerFault;
 use crate::json::{JsonStr, RawJson};
@@ -23,6 +23,11 @@ pub enum Incoming<'b> {
     Cancelled(CallKey),
     /// The peer answered a request of ours.
     Answer(Answer<'b>),
+    /// A client wants to listen for topics of extensions: to be given to
+    /// [`listen_to`](super::ServerEngine::listen_to), with a word on each of them.
+    Listen(Listening<'b>),
+    /// A notification of an extension.
+    Notification(ExtensionNotification<'b>),
     /// What the client lets servers work on is not what it was: ask for its roots again.
     RootsChanged,
     /// The peer broke a rule; if an answer was due, it is in the output.
@@ -43,6 +48,10 @@ pub struct Call<'b> {
     pub version: ProtocolVersion,
     /// What the client declared for this request or session.
     pub capabilities: ClientCapabilities,
+    /// The extensions that the client declared for this request or session.
+    pub extensions: Declared,
+    /// The params as they came.
+    pub params: Option<RawJson<'b>>,
     /// Whether progress notifications are wanted.
     pub wants_progress: bool,
     /// From which level on log messages are sent to the client about this request; `None`: none are.
@@ -96,6 +105,26 @@ pub enum CallRequest<'b> {
         /// `context`, an object; its `arguments`, if it has any, is an object of strings.
         context: Option<RawJson<'b>>,
     },
+    /// A method of an extension, answered with an [`ExtensionResult`](super::ExtensionResult).
+    #[non_exhaustive]
+    Extension {
+        /// Which extension: its position among those of the [`Catalog`](super::Catalog).
+        extension: usize,
+        /// Which of its methods and notifications.
+        method: usize,
+    },
+}
+
+/// A notification that an extension claims.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ExtensionNotification<'b> {
+    /// Which extension: its position among those of the [`Catalog`](super::Catalog).
+    pub extension: usize,
+    /// Which of its methods and notifications.
+    pub method: usize,
+    /// The params as they came.
+    pub params: Option<RawJson<'b>>,
 }
 
 /// What a URI belongs to, by its position in the [`Catalog`](super::Catalog).

@@ -1,10 +1,15 @@
 //! Subscriptions of both eras: `subscriptions/listen`, and `resources/subscribe` in a session.
 
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
 use super::catalog::COMPLETE;
+use super::extension::Extension;
+use super::refusal::refuse;
 use super::request::string;
 use super::serve::write_empty;
 use super::subscriptions::{Change, Lists, Notice};
-use super::{Served, ServedKind, ServerEngine, Stop, Terms};
+use super::{Catalog, Incoming, Served, ServedKind, ServerEngine, Stop, Terms};
 use crate::engine::CallKey;
 use crate::error::PeerFault;
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
@@ -40,6 +45,17 @@ impl ServerEngine {
             Change::PromptsList => "notifications/prompts/list_changed",
             Change::ResourcesList => "notifications/resources/list_changed",
             Change::ResourceUpdated(_) => "notifications/resources/updated",
+            Change::Extension { extension, .. } => {
+                let known = self.catalog.extensions().get(extension);
+                match known.and_then(Extension::topic) {
+                    Some((_, notification)) => notification,
+                    // The catalog is another one, which does not have it.
+                    None => {
+                        self.subscriptions.told();
+                        return Ok(true);
+                    }
+                }
+            }
         };
         let listen = listen.and_then(|key| self.calls.get_mut(key));
         write_notification(out, method, |json| {
@@ -49,11 +65,28 @@ impl ServerEngine {
                 json.key("_meta");
                 json.begin_object();
                 write_subscription(listen.id(), json);
+                if let Change::Extension { params, .. } = change {
+                    for (name, value) in object(params.member("_meta")) {
+                        if name != key::SUBSCRIPTION_ID {
+                            json.key(&name.decode());
+                            json.raw(value);
+                        }
+                    }
+                }
                 json.end_object();
             }
-            if let Change::ResourceUpdated(uri) = change {
-                json.key("uri");
-                json.string(uri);
+            match change {
+                Change::ResourceUpdated(uri) => {
+                    json.key("uri");
+                    json.string(uri);
+                }
+                Change::Extension { params, .. } => {
+                    for (name, value) in object(Some(params)).filter(|(name, _)| *name != "_meta") {
+                        json.key(&name.decode());
+                        json.raw(value);
+                    }
+                }
+                Change::ToolsList | Change::PromptsList | Change::ResourcesList => {}
             }
             json.end_object();
         })?;
@@ -102,10 +135,85 @@ impl ServerEngine {
         terms: &Terms,
         out: &mut S,
     ) -> Result<(), Stop> {
-        let wanted = params.notifications.ok_or(PeerFault::Params {
-            field: "notifications",
-            expected: "an object",
-        })?;
+        let wanted = params.notifications.ok_or(NO_FILTER)?;
+        self.open_listen(id, wanted, terms, &[], out)
+    }
+
+    /// The same where extensions have topics: if some are wanted, whoever serves the extensions is asked about each.
+    pub(super) fn listen_for_topics<'b, S: Sink + ?Sized>(
+        &mut self,
+        id: RequestId<'b>,
+        params: &Params<'b>,
+        terms: &Terms,
+        out: &mut S,
+    ) -> Result<Incoming<'b>, Stop> {
+        let wanted = params.notifications.ok_or(NO_FILTER)?;
+        let declared = self.declared(params, terms);
+        let mut any = false;
+        for (extension, member, _) in self.catalog.extensions().topics() {
+            if wanted.member(member).is_some_and(|it| !it.is_null()) {
+                self.check_declared(extension, declared, terms)?;
+                any = true;
+            }
+        }
+        if any {
+            let terms = *terms;
+            return Ok(Incoming::Listen(Listening { id, wanted, terms }));
+        }
+        self.open_listen(id, wanted, terms, &[], out)?;
+        Ok(Incoming::Handled)
+    }
+
+    /// Goes on with a `subscriptions/listen` that wants to hear of topics of extensions: `may` says of each, with the
+    /// position of its extension, whether the client is told of it.
+    pub fn listen_to<'b, S: Sink + ?Sized>(
+        &mut self,
+        listening: Listening<'b>,
+        mut may: impl FnMut(usize, &str) -> bool,
+        out: &mut S,
+    ) -> Incoming<'b> {
+        let Listening { id, wanted, terms } = listening;
+        let opened = self.topics(wanted).and_then(|mut topics| {
+            topics.retain(|(extension, topic)| may(*extension, topic));
+            self.open_listen(id, wanted, &terms, &topics, out)
+        });
+        match opened {
+            Ok(()) => Incoming::Handled,
+            Err(Stop::Fault(fault)) => refuse(out, Some(id), fault, None),
+            Err(Stop::Full) => Incoming::Blocked,
+        }
+    }
+
+    /// The topics that a filter wants.
+    fn topics<'b>(&self, wanted: RawJson<'b>) -> Result<Vec<(usize, Cow<'b, str>)>, Stop> {
+        let mut topics = Vec::new();
+        for (extension, member, _) in self.catalog.extensions().topics() {
+            let Some(wanted) = wanted.member(member).filter(|it| !it.is_null()) else {
+                continue;
+            };
+            for topic in wanted.as_array().ok_or(TOPICS)? {
+                let topic = topic.as_string().ok_or(TOPICS)?.decode();
+                // A limit of its own, so that the list is bounded before anybody is asked about it.
+                if topics.len() >= self.limits.max_subscribed_uris {
+                    let limit = self.limits.max_subscribed_uris;
+                    return Err(PeerFault::Subscriptions { limit }.into());
+                }
+                if !topics.contains(&(extension, topic.clone())) {
+                    topics.push((extension, topic));
+                }
+            }
+        }
+        Ok(topics)
+    }
+
+    fn open_listen<S: Sink + ?Sized>(
+        &mut self,
+        id: RequestId<'_>,
+        wanted: RawJson<'_>,
+        terms: &Terms,
+        topics: &[(usize, Cow<'_, str>)],
+        out: &mut S,
+    ) -> Result<(), Stop> {
         let mut filter = SubscriptionFilter::decode(wanted).map_err(|error| PeerFault::Params {
             field: match error.field {
                 "toolsListChanged" => "notifications.toolsListChanged",
@@ -124,11 +232,17 @@ impl ServerEngine {
             return Err(PeerFault::Subscriptions { limit }.into());
         }
         let limit = limits.max_subscribed_uris;
-        if uris.len() > limit.saturating_sub(self.subscriptions.watched()) {
+        if uris.len() + topics.len() > limit.saturating_sub(self.subscriptions.watched()) {
             return Err(PeerFault::Subscriptions { limit }.into());
         }
         if uris.iter().any(|uri| uri.len() > limits.max_subscribed_uri) {
             return Err(LONG_URI.into());
+        }
+        if topics
+            .iter()
+            .any(|(_, topic)| topic.len() > limits.max_subscribed_uri)
+        {
+            return Err(TOPICS.into());
         }
         let wants = Lists::NONE
             .with(Lists::TOOLS, filter.tools_list_changed)
@@ -136,11 +250,11 @@ impl ServerEngine {
             .with(Lists::RESOURCES, filter.resources_list_changed);
         let before = out.len();
         let key = self.calls.insert(id, None, terms.version, None, limits)?;
-        if let Err(Full) = write_acknowledged(&filter, terms, id, out) {
+        if let Err(Full) = write_acknowledged(&self.catalog, &filter, topics, terms, id, out) {
             self.calls.remove(key);
             return Err(Stop::Full);
         }
-        if wants.is_empty() && uris.is_empty() {
+        if wants.is_empty() && uris.is_empty() && topics.is_empty() {
             self.calls.remove(key);
             return write_end(&self.catalog, id.raw(), out).map_err(|Full| {
                 out.truncate(before);
@@ -152,7 +266,10 @@ impl ServerEngine {
         }
         let listener = self.subscriptions.open(Some(key), wants, false);
         for uri in uris {
-            self.subscriptions.watch(listener, uri);
+            self.subscriptions.watch(listener, None, uri);
+        }
+        for (extension, topic) in topics {
+            self.subscriptions.watch(listener, Some(*extension), topic);
         }
         Ok(())
     }
@@ -177,7 +294,7 @@ impl ServerEngine {
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
         let uri = uri(params)?.decode();
-        let known = self.subscriptions.find_watch(session.listener, &uri);
+        let known = self.subscriptions.find_watch(session.listener, None, &uri);
         if uri.len() > self.limits.max_subscribed_uri {
             return Err(LONG_URI.into());
         }
@@ -186,7 +303,7 @@ impl ServerEngine {
             return Err(PeerFault::Subscriptions { limit }.into());
         }
         write_empty(id, out)?;
-        self.subscriptions.watch(session.listener, &uri);
+        self.subscriptions.watch(session.listener, None, &uri);
         Ok(())
     }
 
@@ -205,6 +322,25 @@ impl ServerEngine {
     }
 }
 
+/// A `subscriptions/listen` that wants topics of extensions, and is not answered yet.
+#[derive(Debug)]
+#[must_use = "it is to be answered"]
+pub struct Listening<'b> {
+    id: RequestId<'b>,
+    wanted: RawJson<'b>,
+    terms: Terms,
+}
+
+const NO_FILTER: PeerFault = PeerFault::Params {
+    field: "notifications",
+    expected: "an object",
+};
+
+const TOPICS: PeerFault = PeerFault::Params {
+    field: "notifications",
+    expected: "an object whose members for extensions are arrays of strings that are not too long",
+};
+
 const LONG_URI: PeerFault = PeerFault::Params {
     field: "uri",
     expected: "shorter",
@@ -219,9 +355,15 @@ fn write_subscription<S: Sink + ?Sized>(id: RawJson<'_>, json: &mut Writer<'_, S
     json.raw(id);
 }
 
+fn object<'a>(value: Option<RawJson<'a>>) -> impl Iterator<Item = (JsonStr<'a>, RawJson<'a>)> {
+    value.and_then(RawJson::as_object).into_iter().flatten()
+}
+
 /// SUB-03.
 fn write_acknowledged<S: Sink + ?Sized>(
+    catalog: &Catalog,
     filter: &SubscriptionFilter<'_>,
+    topics: &[(usize, Cow<'_, str>)],
     terms: &Terms,
     id: RequestId<'_>,
     out: &mut S,
@@ -233,14 +375,33 @@ fn write_acknowledged<S: Sink + ?Sized>(
         write_subscription(id.raw(), json);
         json.end_object();
         json.key("notifications");
-        filter.encode(terms.version, json);
+        if topics.is_empty() {
+            filter.encode(terms.version, json);
+        } else {
+            json.begin_object();
+            for (name, value) in object(Some(filter.to_json(terms.version).raw())) {
+                json.key(&name.decode());
+                json.raw(value);
+            }
+            for (extension, member, _) in catalog.extensions().topics() {
+                let mut its = topics.iter().filter(|(of, _)| *of == extension).peekable();
+                if its.peek().is_none() {
+                    continue;
+                }
+                json.key(member);
+                json.begin_array();
+                its.for_each(|(_, topic)| json.string(topic));
+                json.end_array();
+            }
+            json.end_object();
+        }
         json.end_object();
     })
 }
 
 /// SUB-11.
 fn write_end<S: Sink + ?Sized>(
-    catalog: &super::Catalog,
+    catalog: &Catalog,
     id: RawJson<'_>,
     out: &mut S,
 ) -> Result<(), Full> {

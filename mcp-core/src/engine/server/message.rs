@@ -1,6 +1,6 @@
 //! A message that was read and is not served yet.
 
-use crate::json::JsonStr;
+use crate::json::{JsonStr, RawJson};
 use crate::limits::Limits;
 use crate::model::Params;
 use crate::rpc::{Envelope, Malformed};
@@ -41,6 +41,15 @@ impl<'b> Message<'b> {
     #[must_use]
     pub const fn params(&self) -> &Params<'b> {
         &self.params
+    }
+
+    /// Its params as they came, of a request or notification.
+    pub(crate) const fn raw_params(&self) -> Option<RawJson<'b>> {
+        match &self.envelope {
+            Ok(Envelope::Request(request)) => request.params,
+            Ok(Envelope::Notification(notification)) => notification.params,
+            Ok(Envelope::Response(_)) | Err(_) => None,
+        }
     }
 
     /// Whether it wants an answer.

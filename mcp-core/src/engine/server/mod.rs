@@ -4,6 +4,7 @@ mod answer;
 mod batch;
 mod catalog;
 mod era;
+mod extension;
 mod incoming;
 mod listen;
 mod logging;
@@ -16,6 +17,7 @@ mod subscriptions;
 #[cfg(test)]
 mod tests;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 pub use super::call::{CallKey, ReplyToken};
@@ -23,7 +25,11 @@ pub use super::pending::RequestKey;
 pub use answer::InputError;
 pub use batch::Batch;
 pub use catalog::{Cacheable, Catalog, CatalogBuilder, CatalogError};
-pub use incoming::{Answer, Call, CallRequest, CompletionTarget, Incoming, ResourceTarget};
+pub use extension::{Declared, Extension, ExtensionMethod, ExtensionResult};
+pub use incoming::{
+    Answer, Call, CallRequest, CompletionTarget, ExtensionNotification, Incoming, ResourceTarget,
+};
+pub use listen::Listening;
 pub use message::Message;
 pub use outgoing::RequestError;
 pub use subscriptions::Change;
@@ -66,8 +72,9 @@ use crate::rpc::{Envelope, Malformed};
 ///
 /// # What it does not do
 ///
-/// The tasks of 2025-11-25 are not served: `tasks/*` is answered as an unknown method, no capability is declared, and a
-/// call that asks to be run as a task is run as a call. No argument is checked against a schema. Nobody is timed out: the
+/// What belongs to an [`Extension`] is handed over, and so are the tasks of 2025-11-25: without one that claims them,
+/// `tasks/*` is answered as an unknown method, no capability is declared, and a call that asks to be run as a task is run as
+/// a call. No argument is checked against a schema. Nobody is timed out: the
 /// engine has no clock.
 #[derive(Debug)]
 pub struct ServerEngine {
@@ -81,6 +88,8 @@ pub struct ServerEngine {
     subscriptions: Subscriptions,
     /// Requests of ours that are not answered.
     requests: Pending<()>,
+    /// `extensions` as the client of a session declared them.
+    client_extensions: Option<Box<str>>,
 }
 
 /// What is remembered of a request besides what it takes to answer it.
@@ -102,6 +111,8 @@ enum ServedKind {
     Complete,
     /// `subscriptions/listen`: answered when the server ends it.
     Listen,
+    /// A method of an extension.
+    Extension,
 }
 
 impl Served {
@@ -128,6 +139,7 @@ impl ServerEngine {
             batches: Batches::default(),
             subscriptions: Subscriptions::new(seed),
             requests: Pending::new(limits.max_pending, seed),
+            client_extensions: None,
         }
     }
 
@@ -178,6 +190,13 @@ impl ServerEngine {
     #[must_use]
     pub fn session_version(&self) -> Option<ProtocolVersion> {
         self.session.map(|session| session.version)
+    }
+
+    /// `extensions` as the client of a session declared them at its beginning: an object, if the catalog has any itself. A
+    /// modern client declares them on each request.
+    #[must_use]
+    pub fn session_extensions(&self) -> Option<RawJson<'_>> {
+        self.client_extensions.as_deref().map(RawJson::new)
     }
 
     /// Takes one message: one JSON text, without framing.

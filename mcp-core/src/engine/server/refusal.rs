@@ -3,7 +3,7 @@
 use core::fmt::{self, Write as _};
 
 use super::Incoming;
-use super::answer::write_required;
+use super::answer::{write_required, write_required_extension};
 use super::catalog::{Catalog, write_versions};
 use crate::error::{MirroredHeader, PeerFault};
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
@@ -45,6 +45,12 @@ fn write_fault<S: Sink + ?Sized>(
                 write_unsupported(params.and_then(|it| it.meta.protocol_version), json);
             }
             PeerFault::MissingCapability { missing, .. } => write_required(missing, json),
+            PeerFault::MissingExtension { extension, .. } => {
+                let known = about.and_then(|(_, _, catalog)| catalog.extensions().get(extension));
+                if let Some(known) = known {
+                    write_required_extension(known.id(), json);
+                }
+            }
             // RSC-03.
             PeerFault::UnknownResource { .. } => {
                 if let Some(uri) = params.and_then(|params| params.uri) {

@@ -2,9 +2,13 @@
 
 use super::catalog::Listed;
 use super::era::{self, Terms};
+use super::extension::Claim;
 use super::refusal::refuse;
 use super::request::string;
-use super::{BatchKey, Call, Incoming, Served, ServedKind, ServerEngine, request};
+use super::{
+    BatchKey, Call, CallRequest, Declared, Extension, ExtensionNotification, Incoming, Served,
+    ServedKind, ServerEngine, request,
+};
 use crate::engine::{Lookup, ReplyToken};
 use crate::error::{EnvelopeFault, PeerFault};
 use crate::json::{Full, Sink};
@@ -126,6 +130,9 @@ impl ServerEngine {
         }
         // ERR-10: what is not declared is as unknown as what does not exist.
         let method = method.filter(|method| self.offers(*method));
+        if method.is_none() && self.catalog.extensions().claims(request.method) {
+            return self.claimed(request, params, batch).map(Incoming::Call);
+        }
         let terms = if self.stateless {
             era::admit_modern(method, &params.meta)?
         } else {
@@ -140,14 +147,66 @@ impl ServerEngine {
             Method::ResourcesRead => ServedKind::Resource,
             Method::PromptsGet => ServedKind::Prompt,
             Method::CompletionComplete => ServedKind::Complete,
+            Method::SubscriptionsListen if self.catalog.extensions().topics().next().is_some() => {
+                return self.listen_for_topics(id, params, &terms, out);
+            }
             _ => {
                 return self
                     .serve_at_once(method, id, params, &terms, out)
                     .map(|()| Incoming::Handled);
             }
         };
-        let call = self.accept(kind, id, params, batch, &terms)?;
+        let call = self.accept(kind, request, params, batch, &terms, None)?;
         Ok(Incoming::Call(call))
+    }
+
+    /// Accepts a request that an extension claims.
+    fn claimed<'b>(
+        &mut self,
+        request: &Request<'b>,
+        params: &Params<'b>,
+        batch: Option<BatchKey>,
+    ) -> Result<Call<'b>, Stop> {
+        let session = self.session.as_ref().filter(|_| !self.stateless);
+        let terms = era::admit_claimed(&params.meta, session, self.stateless)?;
+        if batch.is_some() && terms.version != ProtocolVersion::V2025_03_26 {
+            return Err(PeerFault::from(EnvelopeFault::Batch).into());
+        }
+        let extensions = self.catalog.extensions();
+        let claim = extensions.find(request.method, true, terms.version);
+        let claim = claim.ok_or(PeerFault::MethodNotFound)?;
+        self.check_declared(claim.extension, self.declared(params, &terms), &terms)?;
+        let kind = ServedKind::Extension;
+        Ok(self.accept(kind, request, params, batch, &terms, Some(claim))?)
+    }
+
+    /// ERR-08: what only clients can use that know it.
+    pub(super) fn check_declared(
+        &self,
+        extension: usize,
+        declared: Declared,
+        terms: &Terms,
+    ) -> Result<(), PeerFault> {
+        let known = self.catalog.extensions().get(extension);
+        let required = known.is_some_and(Extension::is_required);
+        if !required || declared.contains(extension) {
+            return Ok(());
+        }
+        let era = terms.version.era();
+        Err(PeerFault::MissingExtension { extension, era })
+    }
+
+    /// The extensions that count for a request: those that it declares, or its session (CAP-07).
+    pub(super) fn declared(&self, params: &Params<'_>, terms: &Terms) -> Declared {
+        let extensions = self.catalog.extensions();
+        if extensions.is_empty() {
+            return Declared::NONE;
+        }
+        match (terms.version.era(), &self.session) {
+            (Era::Legacy, Some(session)) => session.extensions,
+            (Era::Legacy, None) => Declared::NONE,
+            (Era::Modern, _) => extensions.declared(params.meta.client_capabilities),
+        }
     }
 
     #[expect(
@@ -217,7 +276,12 @@ impl ServerEngine {
             self.catalog.write_initialize(opened.version, json);
         })?;
         let listener = self.subscriptions.open(None, self.catalog.changing(), true);
-        self.session = Some(opened.session(listener));
+        let extensions = self.catalog.extensions().declared(params.capabilities);
+        self.client_extensions = (extensions != Declared::NONE)
+            .then(|| params.capabilities?.member("extensions"))
+            .flatten()
+            .map(|extensions| extensions.as_str().into());
+        self.session = Some(opened.session(listener, extensions));
         Ok(Incoming::Handled)
     }
 
@@ -245,21 +309,27 @@ impl ServerEngine {
     fn accept<'b>(
         &mut self,
         kind: ServedKind,
-        id: RequestId<'b>,
+        request: &Request<'b>,
         params: &Params<'b>,
         batch: Option<BatchKey>,
         terms: &Terms,
+        claim: Option<Claim>,
     ) -> Result<Call<'b>, PeerFault> {
+        let (id, raw_params) = (request.id, request.params);
         let progress_token = params.meta.progress_token(&self.limits)?;
         let catalog = &*self.catalog;
         let request = match kind {
             ServedKind::Tool => request::tool(catalog, params, terms)?,
             ServedKind::Resource => request::resource(catalog, params, terms)?,
             ServedKind::Prompt => request::prompt(catalog, params)?,
+            ServedKind::Extension => {
+                let Claim { extension, method } = claim.ok_or(PeerFault::MethodNotFound)?;
+                CallRequest::Extension { extension, method }
+            }
             ServedKind::Complete | ServedKind::Listen => request::complete(catalog, params)?,
         };
         let (input_responses, request_state) = match kind {
-            ServedKind::Complete | ServedKind::Listen => (None, None),
+            ServedKind::Complete | ServedKind::Listen | ServedKind::Extension => (None, None),
             ServedKind::Tool | ServedKind::Resource | ServedKind::Prompt => {
                 request::retry(params, terms.version)?
             }
@@ -281,6 +351,8 @@ impl ServerEngine {
             request,
             version: terms.version,
             capabilities: terms.capabilities,
+            extensions: self.declared(params, terms),
+            params: raw_params,
             wants_progress: progress_token.is_some(),
             log_level: log_level.filter(|_| self.catalog.offers().logging),
             meta: params.raw_meta,
@@ -305,7 +377,24 @@ impl ServerEngine {
                 Incoming::Handled
             }
             Some(Method::RootsListChanged) => self.roots_changed(),
-            Some(_) | None => Incoming::Handled,
+            Some(_) | None => self.claimed_notification(notification),
+        }
+    }
+
+    fn claimed_notification<'b>(&self, notification: &Notification<'b>) -> Incoming<'b> {
+        let extensions = self.catalog.extensions();
+        if extensions.is_empty() {
+            return Incoming::Handled;
+        }
+        let version = self.session_version();
+        let version = version.unwrap_or(ProtocolVersion::LATEST_MODERN);
+        match extensions.find(notification.method, false, version) {
+            Some(Claim { extension, method }) => Incoming::Notification(ExtensionNotification {
+                extension,
+                method,
+                params: notification.params,
+            }),
+            None => Incoming::Handled,
         }
     }
 

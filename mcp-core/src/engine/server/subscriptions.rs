@@ -18,6 +18,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::engine::CallKey;
+use crate::json::RawJson;
 
 /// Something that subscribers are told of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,6 +33,29 @@ pub enum Change<'a> {
     /// What is in the resource of this URI. Only those are told who subscribed to this very URI: whoever changes a part
     /// of a resource says so of the resource as well.
     ResourceUpdated(&'a str),
+    /// Something of an extension. Only those are told who listen for this very topic, and they are told the latest: what was
+    /// not told before the next is not told any more.
+    #[non_exhaustive]
+    Extension {
+        /// Which extension: its position in the catalog.
+        extension: usize,
+        /// What they listen for.
+        topic: &'a str,
+        /// The params of the notification: an object.
+        params: RawJson<'a>,
+    },
+}
+
+impl<'a> Change<'a> {
+    /// What happened to something of an extension.
+    #[must_use]
+    pub const fn extension(extension: usize, topic: &'a str, params: RawJson<'a>) -> Self {
+        Self::Extension {
+            extension,
+            topic,
+            params,
+        }
+    }
 }
 
 /// A set of lists.
@@ -87,7 +111,11 @@ struct Listener {
 
 #[derive(Debug)]
 struct Watch {
+    /// The extension that the topic belongs to; `None`: it is the URI of a resource.
+    extension: Option<usize>,
     uri: Box<str>,
+    /// What is due to be told of a topic.
+    params: Option<Box<str>>,
     listener: ListenerId,
     due: bool,
 }
@@ -213,12 +241,14 @@ impl Subscriptions {
     }
 
     /// Adds a URI; whoever watches it already goes on to.
-    pub(super) fn watch(&mut self, listener: ListenerId, uri: &str) {
-        if self.find_watch(listener, uri).is_some() {
+    pub(super) fn watch(&mut self, listener: ListenerId, extension: Option<usize>, uri: &str) {
+        if self.find_watch(listener, extension, uri).is_some() {
             return;
         }
         let watch = Some(Watch {
+            extension,
             uri: uri.into(),
+            params: None,
             listener,
             due: false,
         });
@@ -241,7 +271,7 @@ impl Subscriptions {
     }
 
     pub(super) fn unwatch(&mut self, listener: ListenerId, uri: &str) {
-        let Some(at) = self.find_watch(listener, uri) else {
+        let Some(at) = self.find_watch(listener, None, uri) else {
             return;
         };
         let hash = self.hasher.hash_one(uri);
@@ -254,10 +284,17 @@ impl Subscriptions {
             .retain(|due| !matches!(*due, Due::Updated(other) if other == at));
     }
 
-    pub(super) fn find_watch(&self, listener: ListenerId, uri: &str) -> Option<u32> {
+    pub(super) fn find_watch(
+        &self,
+        listener: ListenerId,
+        extension: Option<usize>,
+        uri: &str,
+    ) -> Option<u32> {
         let found = self.by_uri.find(self.hasher.hash_one(uri), |&at| {
             let watch = self.watches[at as usize].as_ref();
-            watch.is_some_and(|watch| watch.listener == listener && *watch.uri == *uri)
+            watch.is_some_and(|watch| {
+                watch.listener == listener && watch.extension == extension && *watch.uri == *uri
+            })
         });
         found.copied()
     }
@@ -268,7 +305,12 @@ impl Subscriptions {
             Change::ToolsList => Lists::TOOLS,
             Change::PromptsList => Lists::PROMPTS,
             Change::ResourcesList => Lists::RESOURCES,
-            Change::ResourceUpdated(uri) => return self.announce_update(uri),
+            Change::ResourceUpdated(uri) => return self.announce_update(None, uri, None),
+            Change::Extension {
+                extension,
+                topic,
+                params,
+            } => return self.announce_update(Some(extension), topic, Some(params)),
         };
         for (at, listener) in (0..).zip(&mut self.listeners) {
             let Some(listener) = listener else { continue };
@@ -281,7 +323,12 @@ impl Subscriptions {
         }
     }
 
-    fn announce_update(&mut self, uri: &str) {
+    fn announce_update(
+        &mut self,
+        extension: Option<usize>,
+        uri: &str,
+        params: Option<RawJson<'_>>,
+    ) {
         let Self {
             listeners,
             watches,
@@ -294,7 +341,11 @@ impl Subscriptions {
             let Some(watch) = &mut watches[at as usize] else {
                 continue;
             };
-            if *watch.uri != *uri || watch.due {
+            if watch.extension != extension || *watch.uri != *uri {
+                continue;
+            }
+            watch.params = params.map(|params| params.as_str().into());
+            if watch.due {
                 continue;
             }
             watch.due = true;
@@ -313,7 +364,13 @@ impl Subscriptions {
             Due::List(listener, _) => (listener, Change::ResourcesList),
             Due::Updated(at) => {
                 let watch = self.watches[at as usize].as_ref()?;
-                (watch.listener, Change::ResourceUpdated(&watch.uri))
+                let change = match (watch.extension, &watch.params) {
+                    (Some(extension), Some(params)) => {
+                        Change::extension(extension, &watch.uri, RawJson::new(params))
+                    }
+                    _ => Change::ResourceUpdated(&watch.uri),
+                };
+                (watch.listener, change)
             }
         };
         let listener = self.listeners[listener.0 as usize].as_ref()?;
@@ -334,6 +391,7 @@ impl Subscriptions {
             Some(Due::Updated(at)) => {
                 if let Some(watch) = &mut self.watches[at as usize] {
                     watch.due = false;
+                    watch.params = None;
                 }
             }
             None => {}

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::time::{Instant, SystemTime};
 
 use mcp_core::ErrorCode;
-use mcp_core::engine::server::{Call, CallKey, CallRequest, InputError, ReplyToken};
+use mcp_core::engine::server::{Call, CallKey, CallRequest, Declared, InputError, ReplyToken};
 use mcp_core::json::Json;
 use mcp_core::model::{
     ClientCapabilities, CompleteResult, Completion, EncodeResult, Era, InputRequest,
@@ -19,11 +19,18 @@ use super::{Connection, Outlets, Wire};
 use crate::panic::contain;
 use crate::server::context::Context;
 use crate::server::error::{Instead, ProtocolError};
+use crate::server::extension::ExtensionResult;
 use crate::server::handler::{Finished, Given, Outcome, Sharing, Started};
 use crate::server::output::ToolResult;
 use crate::server::principal::Principal;
 use crate::server::round::{Next, Round};
 use crate::server::state::{Binding, State};
+#[cfg(feature = "tasks")]
+use crate::server::tasks::{Begun, Slot, TASKS};
+#[cfg(feature = "tasks")]
+use mcp_core::model::{Decode as _, ProtocolVersion, TaskMetadata};
+#[cfg(feature = "tasks")]
+use std::sync::Arc;
 
 /// A call that waits for its turn.
 pub(super) struct Waiting<S: Sharing> {
@@ -50,6 +57,24 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, "Unknown kind of request");
             return self.fail(call.token, &error, out);
         };
+        #[cfg(feature = "tasks")]
+        let task = match self.task(&call, &subject) {
+            Ok(task) => task,
+            Err(instead) => {
+                let running = Running::new(call.token, subject, None);
+                return self.instead(running, instead, out);
+            }
+        };
+        if call.version.era() == Era::Legacy
+            && call.extensions != Declared::NONE
+            && self.link.extensions.get().is_none()
+            && let Some(extensions) = self.wire.engine_mut().session_extensions()
+        {
+            let _ = self
+                .link
+                .extensions
+                .set(Json::from(extensions).into_owned());
+        }
         let round = match self.round(&call, &subject) {
             Ok(round) => round,
             Err(instead) => {
@@ -68,15 +93,95 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             principal: self.principal.clone(),
             link: self.link.clone(),
             round,
+            #[cfg(feature = "tasks")]
+            task,
         };
+        let given = given(&call);
         let running = Running::new(call.token, subject, context.round());
-        let given = given(&call.request);
         // Nobody overtakes those who wait, though a cancelled handler may have left a free place.
         if self.waiting.is_empty() && self.running.len() < settings.max_concurrent {
             self.start(running, context, given, out);
         } else {
             self.postpone(running, context, given, out);
         }
+    }
+
+    /// Whether a call becomes a task, or may.
+    ///
+    /// # Errors
+    ///
+    /// Its tool wants one and its client does not, or the other way round.
+    #[cfg(feature = "tasks")]
+    fn task(&self, call: &Call<'_>, subject: &Subject<S>) -> Result<Option<Arc<Slot>>, Instead> {
+        let (Some(service), Subject::Tool(tool)) = (&self.hub.settings.tasks, subject) else {
+            return Ok(None);
+        };
+        let name = &tool.definition.name;
+        let slot = |at_once, experimental| {
+            let (service, session) = (service.clone(), self.link.session);
+            let slot = Slot::new(service, name, call.version, at_once, experimental, session);
+            Ok(Some(Arc::new(slot)))
+        };
+        let unknown =
+            |message: String| Err(ProtocolError::new(ErrorCode::METHOD_NOT_FOUND, message).into());
+        if call.version.era() == Era::Modern {
+            let Some(how) = tool.task else {
+                return Ok(None);
+            };
+            let extension = self.offer.catalog.extension(TASKS);
+            if extension.is_some_and(|extension| call.extensions.contains(extension)) {
+                return slot(how.at_once, None);
+            }
+            return match how.required {
+                true => Err(Instead::MissingExtension(TASKS.to_owned())),
+                false => Ok(None),
+            };
+        }
+        let asked = match call.version {
+            ProtocolVersion::V2025_11_25 => call.params.and_then(|params| params.member("task")),
+            _ => None,
+        };
+        match (asked.filter(|asked| !asked.is_null()), tool.task) {
+            (Some(asked), Some(_)) => {
+                let asked = TaskMetadata::decode(asked).map_err(|error| {
+                    Instead::invalid_params(format!("Invalid params: task: {error}"))
+                })?;
+                slot(true, Some(asked.ttl))
+            }
+            (Some(_), None) => unknown(format!("Tool {name} cannot be run as a task")),
+            (None, Some(how)) if how.required => {
+                unknown(format!("Tool {name} can be run as a task only"))
+            }
+            (None, _) => Ok(None),
+        }
+    }
+
+    /// Lets a handler go on without its client, who is told where to ask.
+    #[cfg(feature = "tasks")]
+    pub(super) fn detach<O: Outlets>(&mut self, key: CallKey, begun: Begun, out: &mut O) {
+        let running = self.running.get(key.index());
+        if running.is_none_or(|running| running.token.key() != key) {
+            // It was cancelled meanwhile.
+            return;
+        }
+        let Some((future, running)) = self.running.remove(key.index()) else {
+            return;
+        };
+        #[cfg(feature = "validate")]
+        let check_outputs = self.hub.settings.check_outputs;
+        #[cfg(not(feature = "validate"))]
+        let check_outputs = false;
+        let detached = match &running.subject {
+            Subject::Tool(tool) => S::detach(future, tool.clone(), check_outputs),
+            _ => None,
+        };
+        let Some(detached) = detached else {
+            let message = format!("{} cannot be a task", running.subject);
+            let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+            return self.fail(running.token, &error, out);
+        };
+        self.reply_extension(running.token, &begun.answer(), out);
+        begun.run(detached);
     }
 
     /// What is kept of a request for its handler to look at.
@@ -259,6 +364,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             Ok(Outcome::Completion(result)) => {
                 self.answer(running.token, &result, out);
             }
+            Ok(Outcome::Extension(result)) => self.reply_extension(running.token, &result, out),
             Ok(Outcome::Instead(instead)) => self.instead(running, instead, out),
             Ok(Outcome::Asked) => self.ask_modern(running, out),
             Err(_) => {
@@ -357,6 +463,33 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         out.ended(key);
     }
 
+    pub(super) fn lacks_extension<O: Outlets>(&mut self, token: ReplyToken, id: &str, out: &mut O) {
+        let key = token.key();
+        let Some(extension) = self.offer.catalog.extension(id) else {
+            let message = format!("This takes the extension {id}, which the server does not have");
+            let error = ProtocolError::new(ErrorCode::INTERNAL_ERROR, message);
+            return self.fail(token, &error, out);
+        };
+        out.lacks_capability(key);
+        let _ = self
+            .engine()
+            .missing_extension(token, extension, out.answer(key));
+        out.ended(key);
+    }
+
+    pub(super) fn reply_extension<O: Outlets>(
+        &mut self,
+        token: ReplyToken,
+        result: &ExtensionResult,
+        out: &mut O,
+    ) {
+        let key = token.key();
+        let _ = self
+            .engine()
+            .reply_extension(token, &result.borrowed(), out.answer(key));
+        out.ended(key);
+    }
+
     /// Answers with what is no result.
     fn instead<O: Outlets>(&mut self, running: Running<S>, instead: Instead, out: &mut O) {
         match instead {
@@ -370,6 +503,8 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             Instead::MissingCapability(missing) => {
                 self.lacks_capability(running.token, missing, out);
             }
+            Instead::MissingExtension(id) => self.lacks_extension(running.token, &id, out),
+            Instead::Extension(result) => self.reply_extension(running.token, &result, out),
             Instead::InputRequired(input) => {
                 let Some(round) = &running.round else {
                     let message =

@@ -3,10 +3,11 @@
 use core::fmt;
 use std::sync::Arc;
 
-use mcp_core::engine::server::{CallRequest, CompletionTarget, ResourceTarget};
+use mcp_core::engine::server::{Call, CallRequest, CompletionTarget, ResourceTarget};
 use mcp_core::json::{JsonStr, MAX_DEPTH, RawJson};
 
 use crate::server::completion::Completer;
+use crate::server::extension::{ExtensionMessage, Method};
 use crate::server::handler::{Given, Sharing};
 use crate::server::offer::Definitions;
 use crate::server::prompt::Prompt;
@@ -23,6 +24,8 @@ pub(super) enum Subject<S: Sharing> {
     Completer(Arc<Completer<S>>),
     /// Nothing is suggested for the argument.
     NoCompleter,
+    /// A method of an extension.
+    Extension(Arc<Method<S>>),
 }
 
 impl<S: Sharing> Subject<S> {
@@ -60,6 +63,12 @@ impl<S: Sharing> Subject<S> {
                     None => Self::NoCompleter,
                 }
             }
+            CallRequest::Extension {
+                extension, method, ..
+            } => match offered.extensions.get(extension)?.messages.get(method)? {
+                ExtensionMessage::Method(method) => Self::Extension(method.clone()),
+                ExtensionMessage::Notification(_) => return None,
+            },
             _ => return None,
         })
     }
@@ -70,6 +79,7 @@ impl<S: Sharing> Subject<S> {
             Self::Prompt(prompt) => prompt.takes_context,
             Self::Resource(resource, _) => resource.takes_context,
             Self::Template(template, _) => template.takes_context,
+            Self::Extension(method) => method.takes_context,
             Self::Completer(_) | Self::NoCompleter => false,
         }
     }
@@ -81,16 +91,18 @@ impl<S: Sharing> Subject<S> {
             Self::Resource(resource, _) => &resource.start,
             Self::Template(template, _) => &template.start,
             Self::Completer(completer) => &completer.start,
+            Self::Extension(method) => &method.start,
             Self::NoCompleter => return None,
         })
     }
 
-    pub(super) const fn method(&self) -> &'static str {
+    pub(super) fn method(&self) -> &str {
         match self {
             Self::Tool(_) => "tools/call",
             Self::Prompt(_) => "prompts/get",
             Self::Resource(..) | Self::Template(..) => "resources/read",
             Self::Completer(_) | Self::NoCompleter => "completion/complete",
+            Self::Extension(method) => &method.name,
         }
     }
 
@@ -100,7 +112,7 @@ impl<S: Sharing> Subject<S> {
             Self::Prompt(prompt) => &prompt.definition.name,
             Self::Resource(_, uri) | Self::Template(_, uri) => uri,
             Self::Completer(completer) => &completer.argument,
-            Self::NoCompleter => "",
+            Self::NoCompleter | Self::Extension(_) => "",
         }
     }
 
@@ -109,7 +121,11 @@ impl<S: Sharing> Subject<S> {
         match self {
             Self::Resource(resource, _) => resource.definition.mime_type.as_deref(),
             Self::Template(template, _) => template.definition.mime_type.as_deref(),
-            Self::Tool(_) | Self::Prompt(_) | Self::Completer(_) | Self::NoCompleter => None,
+            Self::Tool(_)
+            | Self::Prompt(_)
+            | Self::Completer(_)
+            | Self::NoCompleter
+            | Self::Extension(_) => None,
         }
     }
 }
@@ -122,6 +138,7 @@ impl<S: Sharing> fmt::Display for Subject<S> {
             Self::Prompt(_) => "Prompt",
             Self::Resource(..) | Self::Template(..) => "Resource",
             Self::Completer(_) | Self::NoCompleter => "Completion of",
+            Self::Extension(method) => return write!(f, "Method {}", method.name),
         };
         let name = self.name();
         // A URI of a template is as long as its client likes.
@@ -133,8 +150,9 @@ impl<S: Sharing> fmt::Display for Subject<S> {
 }
 
 /// What is given to a handler by its request.
-pub(super) fn given<'b>(request: &CallRequest<'b>) -> Given<'b> {
-    match *request {
+pub(super) fn given<'b>(call: &Call<'b>) -> Given<'b> {
+    match call.request {
+        CallRequest::Extension { .. } => Given::Arguments(call.params),
         CallRequest::Tool { arguments, .. } | CallRequest::Prompt { arguments, .. } => {
             Given::Arguments(arguments)
         }

@@ -9,7 +9,8 @@ use super::list::List;
 use super::names::Names;
 use super::text::{by_version, text};
 use super::{COMPLETE, Cacheable, Catalog, CatalogError, write_versions};
-use crate::json::{Kind, RawJson, Sink, Writer};
+use crate::engine::server::extension::{Extension, Extensions};
+use crate::json::{Json, Kind, RawJson, Sink, Writer};
 use crate::model::header::{ParamHeader, param_headers};
 use crate::model::{
     CacheHint, Encode, Implementation, Prompt, ProtocolVersion, Resource, ResourceTemplate, Tool,
@@ -28,6 +29,7 @@ pub struct CatalogBuilder<'a> {
     prompts: &'a [Prompt<'a>],
     offers: Offers,
     extensions: Option<RawJson<'a>>,
+    claims: &'a [Extension],
     experimental: Option<RawJson<'a>>,
     page_size: usize,
     cache: [CacheHint; Cacheable::COUNT],
@@ -44,6 +46,7 @@ impl<'a> CatalogBuilder<'a> {
             prompts: &[],
             offers: Offers::NONE,
             extensions: None,
+            claims: &[],
             experimental: None,
             page_size: usize::MAX,
             cache: [CacheHint::NONE; Cacheable::COUNT],
@@ -122,6 +125,13 @@ impl<'a> CatalogBuilder<'a> {
         self
     }
 
+    /// The extensions whose messages are handed over. They are declared beside those of
+    /// [`extensions`](Self::extensions), which are only declared; a position in the list names one.
+    pub const fn with_extensions(mut self, extensions: &'a [Extension]) -> Self {
+        self.claims = extensions;
+        self
+    }
+
     /// Experimental capabilities: an object with an object for each.
     pub const fn experimental(mut self, experimental: RawJson<'a>) -> Self {
         self.experimental = Some(experimental);
@@ -160,6 +170,7 @@ impl<'a> CatalogBuilder<'a> {
                 return Err(CatalogError::Capabilities(name));
             }
         }
+        self.check_extensions()?;
         let (template_texts, templates) = self.check_templates()?;
         let offers = self.offers();
         let handshakes = by_version(|version| {
@@ -206,6 +217,7 @@ impl<'a> CatalogBuilder<'a> {
             }),
             offers,
             cache: self.cache,
+            extensions: Extensions::new(self.claims),
         })
     }
 
@@ -235,7 +247,29 @@ impl<'a> CatalogBuilder<'a> {
         json: &mut Writer<'_, S>,
     ) {
         json.key("capabilities");
-        offers.write(self.extensions, self.experimental, version, json);
+        let spoken = self.claims.iter().filter(|it| it.is_in(version));
+        let (capabilities, extensions): (Vec<_>, Vec<_>) =
+            spoken.partition(|it| it.is_capability());
+        let declared = (self.extensions.is_some() || !extensions.is_empty()).then(|| {
+            Json::written(|json| {
+                json.begin_object();
+                let only_declared = self.extensions.and_then(RawJson::as_object);
+                for (id, settings) in only_declared.into_iter().flatten() {
+                    json.key(&id.decode());
+                    json.raw(settings);
+                }
+                for extension in extensions {
+                    json.key(extension.id());
+                    json.raw(extension.declares().raw());
+                }
+                json.end_object();
+            })
+        });
+        let declared = declared.as_ref().map(Json::raw);
+        let others = capabilities
+            .into_iter()
+            .map(|it| (it.id(), it.declares().raw()));
+        offers.write(declared, self.experimental, others, version, json);
     }
 
     fn write_instructions<S: Sink + ?Sized>(&self, json: &mut Writer<'_, S>) {
@@ -255,6 +289,25 @@ impl<'a> CatalogBuilder<'a> {
             true => Ok(Vec::new()),
             false => Ok(all),
         }
+    }
+
+    fn check_extensions(&self) -> Result<(), CatalogError> {
+        let only_declared = |id: &str| self.extensions.and_then(|all| all.member(id)).is_some();
+        for (at, extension) in self.claims.iter().enumerate() {
+            let id = extension.id();
+            let named = match extension.is_capability() {
+                true => !id.is_empty(),
+                false => id
+                    .split_once('/')
+                    .is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty()),
+            };
+            let twice = self.claims[..at].iter().any(|other| other.id() == id);
+            let is_object = extension.declares().raw().kind() == Kind::Object;
+            if !named || twice || !is_object || only_declared(id) || at >= Extensions::MOST {
+                return Err(CatalogError::Extension(id.into()));
+            }
+        }
+        Ok(())
     }
 
     fn check_tools(&self) -> Result<Names, CatalogError> {

@@ -33,10 +33,11 @@ impl Offers {
     /// Writes a `ServerCapabilities` object.
     ///
     /// `extensions` are known to 2026-07-28 only, and tolerated before it: hosts look for them there (INIT-17).
-    pub(super) fn write<S: Sink + ?Sized>(
+    pub(super) fn write<'a, S: Sink + ?Sized>(
         &self,
         extensions: Option<RawJson<'_>>,
         experimental: Option<RawJson<'_>>,
+        others: impl Iterator<Item = (&'a str, RawJson<'a>)>,
         version: ProtocolVersion,
         json: &mut Writer<'_, S>,
     ) {
@@ -73,6 +74,10 @@ impl Offers {
         let completions = self.completions && version > ProtocolVersion::V2024_11_05;
         capability(json, "completions", completions, &[]);
         capability(json, "logging", self.logging, &[]);
+        for (name, settings) in others {
+            json.key(name);
+            json.raw(settings);
+        }
         if let Some(extensions) = extensions {
             json.key("extensions");
             json.raw(extensions);

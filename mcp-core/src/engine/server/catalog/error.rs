@@ -33,6 +33,9 @@ pub enum CatalogError {
     UnnamedPrompt,
     /// Two arguments of this prompt have one name, or one has none.
     PromptArguments(Box<str>),
+    /// This is no identifier of an extension, which has a prefix and a name, such as `com.example/name`; or its settings are
+    /// no object, or there are two of it, or more than 32 altogether.
+    Extension(Box<str>),
     /// `extensions` or `experimental` is no object of objects (CAP-05).
     Capabilities(&'static str),
 }
@@ -71,6 +74,11 @@ impl fmt::Display for CatalogError {
                     "the arguments of prompt `{name}` must have names, each its own"
                 )
             }
+            Self::Extension(id) => write!(
+                f,
+                "`{id}` cannot be offered: an extension has an identifier such as `com.example/name`, an object of \
+                 settings, and is there once, among at most 32"
+            ),
             Self::Capabilities(member) => write!(f, "`{member}` must be an object of objects"),
         }
     }

@@ -18,6 +18,7 @@ pub(super) use capabilities::Offers;
 use list::List;
 use names::Names;
 
+use super::extension::Extensions;
 use super::subscriptions::Lists;
 use crate::json::{JsonStr, RawJson, Sink, Writer};
 use crate::model::header::ParamHeader;
@@ -59,6 +60,7 @@ pub struct Catalog {
     /// `"supportedVersions":…,"capabilities":…,"instructions":…`.
     discovery: Box<str>,
     cache: [CacheHint; Cacheable::COUNT],
+    extensions: Extensions,
 }
 
 /// What modern clients may keep, each for its time (CAC-01).
@@ -167,6 +169,25 @@ impl Catalog {
         self.prompt_names.get(prompt)
     }
 
+    /// The position of the extension of this identifier in the list that was given.
+    #[must_use]
+    pub fn extension(&self, id: &str) -> Option<usize> {
+        let mut all = (0..).map_while(|at| self.extensions.get(at));
+        all.position(|extension| extension.id() == id)
+    }
+
+    /// The member of the params that `Mcp-Name` repeats for a method of an extension.
+    pub(crate) fn mirrored(&self, method: JsonStr<'_>, version: ProtocolVersion) -> Option<&str> {
+        match self.extensions.is_empty() {
+            true => None,
+            false => self.extensions.mirrored(method, version),
+        }
+    }
+
+    pub(super) const fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
     pub(super) const fn offers(&self) -> &Offers {
         &self.offers
     }
@@ -272,7 +293,7 @@ impl Catalog {
     #[inline]
     pub(super) fn write_head<S: Sink + ?Sized>(
         &self,
-        result_type: &'static str,
+        result_type: &str,
         meta: Option<RawJson<'_>>,
         version: ProtocolVersion,
         json: &mut Writer<'_, S>,
@@ -301,7 +322,7 @@ impl Catalog {
     /// The same for a modern result; `meta` writes the members of its `_meta`.
     pub(super) fn write_modern_head<S: Sink + ?Sized>(
         &self,
-        result_type: &'static str,
+        result_type: &str,
         json: &mut Writer<'_, S>,
         meta: impl FnOnce(&mut Writer<'_, S>),
     ) {

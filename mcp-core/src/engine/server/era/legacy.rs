@@ -1,6 +1,7 @@
 //! 2024-11-05 to 2025-11-25: `initialize` opens a session, and the session says how the rest is answered.
 
 use super::Terms;
+use crate::engine::server::extension::Declared;
 use crate::engine::server::subscriptions::ListenerId;
 use crate::error::PeerFault;
 use crate::json::RawJson;
@@ -24,6 +25,8 @@ pub(in crate::engine::server) struct Session {
     pub(in crate::engine::server) log_level: Option<LoggingLevel>,
     /// Who is told of changes.
     pub(in crate::engine::server) listener: ListenerId,
+    /// The extensions that the client declared.
+    pub(in crate::engine::server) extensions: Declared,
 }
 
 /// What `initialize` asks for, as far as it is granted.
@@ -34,13 +37,18 @@ pub(in crate::engine::server) struct Opening {
 }
 
 impl Opening {
-    pub(in crate::engine::server) const fn session(self, listener: ListenerId) -> Session {
+    pub(in crate::engine::server) const fn session(
+        self,
+        listener: ListenerId,
+        extensions: Declared,
+    ) -> Session {
         Session {
             version: self.version,
             capabilities: self.capabilities,
             ready: false,
             log_level: None,
             listener,
+            extensions,
         }
     }
 }
@@ -104,9 +112,13 @@ pub(super) fn admit(method: Method, session: Option<&Session>) -> Result<Terms, 
     if !method.is_of_client(session.version) {
         return Err(PeerFault::MethodNotFound);
     }
-    Ok(Terms {
+    Ok(terms(session))
+}
+
+pub(super) const fn terms(session: &Session) -> Terms {
+    Terms {
         version: session.version,
         capabilities: session.capabilities,
         log_level: None,
-    })
+    }
 }

@@ -39,3 +39,15 @@ pub(super) fn admit(
     }
     legacy::admit(method.ok_or(PeerFault::MethodNotFound)?, session)
 }
+
+/// The same for a request that an extension claims: the engine does not know its method.
+pub(super) fn admit_claimed(
+    meta: &RequestMeta<'_>,
+    session: Option<&Session>,
+    stateless: bool,
+) -> Result<Terms, PeerFault> {
+    if stateless || meta.is_modern() {
+        return modern::terms(meta);
+    }
+    session.map(legacy::terms).ok_or(PeerFault::NotInitialized)
+}

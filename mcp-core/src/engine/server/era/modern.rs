@@ -12,6 +12,16 @@ pub(in crate::engine::server) fn admit(
     method: Option<Method>,
     meta: &RequestMeta<'_>,
 ) -> Result<Terms, PeerFault> {
+    let terms = terms(meta)?;
+    // PING-02, LOG-07, RSC-09: what is gone with the handshake is as unknown as what never was.
+    if !method.is_some_and(|method| method.is_of_client(terms.version)) {
+        return Err(PeerFault::MethodNotFound);
+    }
+    Ok(terms)
+}
+
+#[inline]
+pub(super) fn terms(meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
     // META-11. The version comes before all else, so that a client of a later revision is told which ones are served
     // (VAL-07), also if it calls a method that is not known here (VER-02).
     let named = meta
@@ -34,10 +44,6 @@ pub(in crate::engine::server) fn admit(
             expected: "an object",
         })?;
     let log_level = meta.log_level()?;
-    // PING-02, LOG-07, RSC-09: what is gone with the handshake is as unknown as what never was.
-    if !method.is_some_and(|method| method.is_of_client(version)) {
-        return Err(PeerFault::MethodNotFound);
-    }
     Ok(Terms {
         version,
         capabilities,

@@ -122,6 +122,8 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
                     | Incoming::Batch(_)
                     | Incoming::Cancelled(_)
                     | Incoming::Answer(_)
+                    | Incoming::Listen(_)
+                    | Incoming::Notification(_)
                     | Incoming::RootsChanged
                     | Incoming::Rejected(_)
                     | Incoming::Blocked) => prop_assert!(false, "{:?}", other),

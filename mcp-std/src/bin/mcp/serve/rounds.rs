@@ -93,7 +93,7 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
 }
 
 /// What the user filled into one field of a form, if they did.
-fn filled(context: &Context, name: &str, field: &str) -> Result<Option<String>, ProtocolError> {
+pub(super) fn filled(context: &Context, name: &str, field: &str) -> Result<Option<String>, ProtocolError> {
     let Some(answer) = context.input_response::<ElicitResult<'_>>(name)? else {
         return Ok(None);
     };
@@ -102,7 +102,7 @@ fn filled(context: &Context, name: &str, field: &str) -> Result<Option<String>, 
     Ok(value.map(|text| text.decode().into_owned()))
 }
 
-fn one(message: &str, schema: &'static str) -> ElicitRequestParams<'static> {
+pub(super) fn one(message: &str, schema: &'static str) -> ElicitRequestParams<'static> {
     form(message.to_owned(), schema)
 }
 
@@ -215,7 +215,7 @@ async fn able(context: Context) -> Answer {
     }
 }
 
-const NAME: &str =
+pub(super) const NAME: &str =
     r#"{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}"#;
 const COLOR: &str =
     r#"{"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}"#;

@@ -1,0 +1,318 @@
+//! What clients ask about tasks.
+
+use std::sync::Arc;
+
+use futures_lite::FutureExt;
+use mcp_core::ErrorCode;
+use mcp_core::json::Json;
+use mcp_core::model::{ElicitRequestParams, InputRequest, ProtocolVersion, key};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::live::Live;
+use super::record::{TaskEnd, TaskRecord};
+use super::{Service, TASKS};
+use crate::server::context::{AskError, Context};
+use crate::server::error::{Instead, ProtocolError};
+use crate::server::extension::{Extension, Listening};
+use crate::server::principal::Principal;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Which {
+    task_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Update {
+    task_id: String,
+    input_responses: serde_json::Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    cursor: Option<String>,
+}
+
+fn owner(context: &Context) -> Option<&str> {
+    context.principal().map(Principal::name)
+}
+
+impl Service {
+    /// As 2026-07-28 has it.
+    pub(crate) fn extension(self: &Arc<Self>) -> Extension {
+        let (get, update, cancel) = (self.clone(), self.clone(), self.clone());
+        let listen = self.clone();
+        Extension::new(TASKS)
+            .required()
+            .since(ProtocolVersion::V2026_07_28)
+            .mirrored_method(
+                "tasks/get",
+                "taskId",
+                move |context: Context, which: Which| {
+                    let service = get.clone();
+                    async move {
+                        let (record, live) =
+                            service.find(&which.task_id, owner(&context), false)?;
+                        Ok::<_, ProtocolError>(service.details(&record, live.as_deref()))
+                    }
+                },
+            )
+            .mirrored_method(
+                "tasks/update",
+                "taskId",
+                move |context: Context, update_: Update| {
+                    let service = update.clone();
+                    async move { service.update(owner(&context), &update_) }
+                },
+            )
+            .mirrored_method(
+                "tasks/cancel",
+                "taskId",
+                move |context: Context, which: Which| {
+                    let service = cancel.clone();
+                    async move {
+                        let (_, live) = service.find(&which.task_id, owner(&context), false)?;
+                        cancelled(live).await;
+                        Ok::<_, ProtocolError>(())
+                    }
+                },
+            )
+            .topics(
+                "taskIds",
+                "notifications/tasks",
+                move |id, principal| match listen.find(id, principal.map(Principal::name), false) {
+                    Ok((record, live)) => {
+                        Listening::AcceptedWith(listen.details(&record, live.as_deref()))
+                    }
+                    Err(_) => Listening::Refused,
+                },
+            )
+    }
+
+    fn update(&self, owner: Option<&str>, update: &Update) -> Result<(), ProtocolError> {
+        let (_, live) = self.find(&update.task_id, owner, false)?;
+        let Some(live) = live else { return Ok(()) };
+        for (key, answer) in &update.input_responses {
+            let malformed = |problem| ProtocolError::new(ErrorCode::INVALID_PARAMS, problem);
+            let answer =
+                Json::owned(answer.to_string()).map_err(|error| malformed(error.to_string()))?;
+            // What is not asked, or not any more, is ignored.
+            live.answer(key, answer.raw()).map_err(malformed)?;
+        }
+        self.announce(&live);
+        Ok(())
+    }
+
+    /// As 2025-11-25 had it.
+    pub(crate) fn experimental(self: &Arc<Self>) -> Extension {
+        let settings = r#"{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#;
+        let settings = Json::parse(settings.as_bytes()).unwrap_or(Json::EMPTY_OBJECT);
+        let (get, result, list, cancel) = (self.clone(), self.clone(), self.clone(), self.clone());
+        Extension::capability("tasks", ProtocolVersion::V2025_11_25)
+            .settings(settings)
+            .method("tasks/get", move |context: Context, which: Which| {
+                let service = get.clone();
+                async move {
+                    let (record, live) = service.find(&which.task_id, owner(&context), true)?;
+                    Ok::<_, ProtocolError>(plain(&record, live.as_deref()))
+                }
+            })
+            .method("tasks/result", move |context: Context, which: Which| {
+                let service = result.clone();
+                async move { service.result(&context, &which.task_id).await }
+            })
+            .method("tasks/list", move |context: Context, page: Page| {
+                let service = list.clone();
+                async move { service.list(&context, page.cursor.as_deref()) }
+            })
+            .method("tasks/cancel", move |context: Context, which: Which| {
+                let service = cancel.clone();
+                async move {
+                    let (record, live) = service.find(&which.task_id, owner(&context), true)?;
+                    if record.end.is_some() {
+                        let message = "The task has ended: it cannot be cancelled";
+                        return Err(ProtocolError::new(ErrorCode::INVALID_PARAMS, message));
+                    }
+                    cancelled(live).await;
+                    let (record, live) = service.find(&which.task_id, owner(&context), true)?;
+                    Ok::<_, ProtocolError>(plain(&record, live.as_deref()))
+                }
+            })
+    }
+
+    /// Waits for the end of a task, and asks its client meanwhile what the task wants to know.
+    async fn result(&self, context: &Context, id: &str) -> Result<Json<'static>, Instead> {
+        let mut seen = None;
+        let record = loop {
+            let (record, live) = self.find(id, owner(context), true)?;
+            let Some(live) = live else { break record };
+            if let Some((number, request)) = live.take_question() {
+                let question = Question {
+                    live: &live,
+                    number,
+                };
+                let asked = async {
+                    let answer = context.ask_now(related(request, id)).await;
+                    // Nobody is there: whoever asks for the result next may be.
+                    let answered = !matches!(answer, Err(AskError::Closed));
+                    question.settle(answered.then_some(answer));
+                };
+                let ended = live.ended();
+                asked.or(ended).await;
+                continue;
+            }
+            let (version, ended) = live.changed(seen).await;
+            seen = Some(version);
+            if ended {
+                let (record, _) = self.find(id, owner(context), true)?;
+                break record;
+            }
+        };
+        let about = |json: &mut mcp_core::json::Writer<'_, Vec<u8>>| {
+            json.key(key::RELATED_TASK);
+            json.begin_object();
+            json.key("taskId");
+            json.string(id);
+            json.end_object();
+        };
+        match record.end {
+            Some(TaskEnd::Completed { result, .. }) => {
+                let result = Json::parse(result.as_bytes()).unwrap_or(Json::EMPTY_OBJECT);
+                Ok(Json::written(|json| {
+                    json.begin_object();
+                    let members = || result.raw().as_object().into_iter().flatten();
+                    json.key("_meta");
+                    json.begin_object();
+                    let meta = members().find(|(name, _)| *name == "_meta");
+                    let meta = meta.and_then(|(_, meta)| meta.as_object());
+                    for (name, value) in meta.into_iter().flatten() {
+                        json.key(&name.decode());
+                        json.raw(value);
+                    }
+                    about(json);
+                    json.end_object();
+                    for (name, value) in members().filter(|(name, _)| *name != "_meta") {
+                        json.key(&name.decode());
+                        json.raw(value);
+                    }
+                    json.end_object();
+                }))
+            }
+            Some(TaskEnd::Failed {
+                code,
+                message,
+                data,
+            }) => {
+                let mut error = ProtocolError::new(ErrorCode::new(code), message);
+                error.data = data.and_then(|data| Json::owned(data).ok());
+                Err(error.into())
+            }
+            Some(TaskEnd::Cancelled) | None => Err(Instead::invalid_params(
+                "The task was cancelled: it has no result",
+            )),
+        }
+    }
+
+    /// The tasks of one client: those of its name; if it has none, those of its connection.
+    fn list(&self, context: &Context, cursor: Option<&str>) -> Result<Json<'static>, Instead> {
+        const PAGE: usize = 100;
+        let session = context.session();
+        let owner = owner(context);
+        let at = super::now();
+        let (mut found, mut after) = (Vec::new(), cursor.map(str::to_owned));
+        let more = loop {
+            let page = self.store.list(after.as_deref(), PAGE).map_err(|error| {
+                tracing::warn!(%error, "tasks could not be listed");
+                Instead::internal("The tasks could not be listed")
+            })?;
+            let last = page.len() < PAGE;
+            for record in page {
+                if found.len() == PAGE {
+                    break;
+                }
+                after = Some(record.id.clone());
+                let theirs = record.owner.as_deref() == owner
+                    && (owner.is_some() || record.session == session);
+                let running = self.running().get(&record.id).cloned();
+                if theirs && record.is_experimental && (running.is_some() || !record.is_expired(at))
+                {
+                    found.push(plain(&record, running.as_deref()));
+                }
+            }
+            if found.len() == PAGE {
+                break true;
+            }
+            if last {
+                break false;
+            }
+        };
+        Ok(Json::written(|json| {
+            json.begin_object();
+            json.key("tasks");
+            json.begin_array();
+            for task in &found {
+                json.raw(task.raw());
+            }
+            json.end_array();
+            if let Some(after) = after.filter(|_| more) {
+                json.key("nextCursor");
+                json.string(&after);
+            }
+            json.end_object();
+        }))
+    }
+}
+
+/// How a task stands, without its result.
+fn plain(record: &TaskRecord, live: Option<&Live>) -> Json<'static> {
+    let now = live.map(Live::now);
+    Json::written(|json| {
+        json.begin_object();
+        record.write(now.as_ref(), json);
+        json.end_object();
+    })
+}
+
+/// Ends a task that runs, and waits a little for that to show.
+async fn cancelled(live: Option<Arc<Live>>) {
+    let Some(live) = live else { return };
+    live.cancel();
+    // It is asked to end, and need not: a handler may be anywhere.
+    let patience = async {
+        async_io::Timer::after(core::time::Duration::from_secs(1)).await;
+    };
+    live.ended().or(patience).await;
+}
+
+/// A question of a task, as long as the client is asked.
+struct Question<'l> {
+    live: &'l Live,
+    number: u64,
+}
+
+impl Question<'_> {
+    fn settle(self, answer: Option<crate::server::context::Answered>) {
+        self.live.settle_question(self.number, answer);
+        core::mem::forget(self);
+    }
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        self.live.settle_question(self.number, None);
+    }
+}
+
+/// A question that says which task it belongs to.
+fn related(mut request: InputRequest<'static>, id: &str) -> InputRequest<'static> {
+    let meta = Json::owned(json!({ key::RELATED_TASK: { "taskId": id } }).to_string()).ok();
+    match &mut request {
+        InputRequest::Elicit(ElicitRequestParams::Form(form)) => form.meta = meta,
+        InputRequest::Elicit(ElicitRequestParams::Url(url)) => url.meta = meta,
+        InputRequest::Sample(sample) => sample.meta = meta,
+        _ => {}
+    }
+    request
+}

@@ -1,0 +1,290 @@
+//! Tasks: calls of tools that go on after their answer, which is a handle to ask by (`io.modelcontextprotocol/tasks`, and the
+//! experimental form that they had in 2025-11-25).
+//!
+//! Both are extensions to the rest of the server; what is special here is only how a running handler leaves its connection.
+
+mod begin;
+mod live;
+mod methods;
+mod record;
+#[cfg(feature = "tasks-redb")]
+mod redb;
+mod store;
+
+use core::fmt;
+use core::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mcp_core::ErrorCode;
+use mcp_core::json::Json;
+use mcp_core::model::ProtocolVersion;
+
+#[cfg(feature = "tasks-redb")]
+pub use self::redb::RedbTaskStore;
+pub use record::{TaskEnd, TaskRecord};
+pub use store::{MemoryTaskStore, TaskStore, TaskStoreError, check_task_store};
+
+pub(crate) use begin::{Begun, Detached, Slot};
+pub(crate) use live::Live;
+
+use super::changes::Board;
+use super::error::{Instead, ProtocolError};
+use crate::Spawner;
+
+/// The identifier of the extension.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// How a server keeps and runs tasks: for [`ServerBuilder::with_tasks`](super::ServerBuilder::with_tasks).
+///
+/// ```
+/// use mcp_std::model::TaskSupport;
+/// use mcp_std::tasks::{MemoryTaskStore, Tasks};
+/// use mcp_std::{Server, Tool};
+///
+/// let digest = Tool::new("digest", "Reads everything", || async { "That takes long." })
+///     .as_task(TaskSupport::Optional);
+/// let server = Server::builder("reader", "1.0.0")
+///     .with_tool(digest)
+///     .with_tasks(Tasks::new(MemoryTaskStore::new()))
+///     .build()?;
+/// # Ok::<(), mcp_std::BuildError>(())
+/// ```
+#[must_use = "nothing is kept before it is given to a server"]
+pub struct Tasks {
+    store: Arc<dyn TaskStore>,
+    ttl: Option<Duration>,
+    poll_interval: Duration,
+    most_running: usize,
+    spawner: Spawner,
+}
+
+impl Tasks {
+    /// Tasks that are kept there. Those that a process left behind that ran them are marked as failed when the server is
+    /// built; none is run again.
+    pub fn new(store: impl TaskStore) -> Self {
+        Self {
+            store: Arc::new(store),
+            ttl: Some(Duration::from_secs(60 * 60)),
+            poll_interval: Duration::from_secs(1),
+            most_running: 1024,
+            spawner: Spawner::default(),
+        }
+    }
+
+    /// How long a task is kept, from when it began; one that still runs then is ended. Default: an hour.
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Tasks are kept for ever, as far as the store goes, and may run as long.
+    pub const fn without_ttl(mut self) -> Self {
+        self.ttl = None;
+        self
+    }
+
+    /// How often clients are told to ask. Default: every second.
+    pub const fn poll_interval(mut self, interval: Duration) -> Self {
+        self.poll_interval = interval;
+        self
+    }
+
+    /// How many tasks of all clients may run at a time; a call that would be one more is refused. Default: 1024.
+    pub const fn max_running(mut self, tasks: usize) -> Self {
+        self.most_running = tasks;
+        self
+    }
+
+    /// Where tasks run.
+    pub fn spawner(mut self, spawner: Spawner) -> Self {
+        self.spawner = spawner;
+        self
+    }
+
+    pub(crate) fn service(self) -> Result<Arc<Service>, TaskStoreError> {
+        interrupt(&*self.store)?;
+        Ok(Arc::new(Service {
+            store: self.store,
+            ttl: self.ttl.map(millis),
+            poll_interval: millis(self.poll_interval).max(1),
+            most_running: self.most_running,
+            spawner: self.spawner,
+            running: Mutex::default(),
+            board: OnceLock::new(),
+        }))
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks")
+            .field("ttl", &self.ttl)
+            .field("poll_interval", &self.poll_interval)
+            .field("most_running", &self.most_running)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Marks what was left behind by a process that is gone.
+fn interrupt(store: &dyn TaskStore) -> Result<(), TaskStoreError> {
+    const PAGE: usize = 256;
+    let end = TaskEnd::failed(
+        ErrorCode::INTERNAL_ERROR,
+        "Interrupted: the server ended while the task was running",
+    );
+    let mut after: Option<String> = None;
+    loop {
+        let page = store.list(after.as_deref(), PAGE)?;
+        for task in page.iter().filter(|task| task.end.is_none()) {
+            store.finish(&task.id, &end, now())?;
+        }
+        match page.last() {
+            Some(last) if page.len() == PAGE => after = Some(last.id.clone()),
+            _ => break,
+        }
+    }
+    store.sweep(now())
+}
+
+/// The tasks of a server.
+pub(crate) struct Service {
+    store: Arc<dyn TaskStore>,
+    ttl: Option<u64>,
+    poll_interval: u64,
+    most_running: usize,
+    spawner: Spawner,
+    running: Mutex<HashMap<String, Arc<Live>>>,
+    /// Where changes are told, and the position of the extension there.
+    board: OnceLock<(Arc<Board>, usize)>,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").finish_non_exhaustive()
+    }
+}
+
+impl Service {
+    /// From now on changes are told there.
+    pub(crate) fn tell(&self, board: Arc<Board>, extension: usize) {
+        let _ = self.board.set((board, extension));
+    }
+
+    /// Keeps a new task. It is to be run by who asked.
+    async fn create(
+        &self,
+        record: TaskRecord,
+        version: ProtocolVersion,
+    ) -> Result<Arc<Live>, Instead> {
+        let busy = || Instead::internal("Server busy: too many tasks, retry later");
+        let id = record.id.clone();
+        let live = Arc::new(Live::new(record, version));
+        {
+            let mut running = self.running();
+            if running.len() >= self.most_running {
+                return Err(busy());
+            }
+            running.insert(id.clone(), live.clone());
+        }
+        let (store, record) = (self.store.clone(), live.record.clone());
+        let kept = self
+            .on_store(move || match store.create(&record) {
+                Err(TaskStoreError::Full) => {
+                    store.sweep(now())?;
+                    store.create(&record)
+                }
+                kept => kept,
+            })
+            .await;
+        let Err(error) = kept else { return Ok(live) };
+        self.running().remove(&id);
+        tracing::warn!(%error, "a task could not be kept");
+        Err(match error {
+            TaskStoreError::Full => busy(),
+            TaskStoreError::Exists | TaskStoreError::Other(_) => {
+                Instead::internal("The task could not be kept")
+            }
+        })
+    }
+
+    /// A task has ended.
+    async fn finish(&self, live: &Arc<Live>, end: TaskEnd) {
+        let (store, id) = (self.store.clone(), live.id().to_owned());
+        let kept = self.on_store(move || store.finish(&id, &end, now())).await;
+        if let Err(error) = kept {
+            tracing::warn!(%error, "the end of a task could not be kept");
+        }
+        self.running().remove(live.id());
+        live.end();
+        let ended = self.store.get(live.id());
+        if let Ok(Some(record)) = ended {
+            self.announce_record(&record, None);
+        }
+    }
+
+    async fn on_store<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        match self.store.blocks() {
+            true => smol::unblock(work).await,
+            false => work(),
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Arc<Live>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The task of this id, if it is that of this owner and of this form, and who runs it.
+    fn find(
+        &self,
+        id: &str,
+        owner: Option<&str>,
+        is_experimental: bool,
+    ) -> Result<(TaskRecord, Option<Arc<Live>>), ProtocolError> {
+        let live = self.running().get(id).cloned();
+        let record = match &live {
+            Some(live) => Some(live.record.clone()),
+            None => self.store.get(id).map_err(|error| {
+                tracing::warn!(%error, "a task could not be read");
+                ProtocolError::new(ErrorCode::INTERNAL_ERROR, "The task could not be read")
+            })?,
+        };
+        let record = record.filter(|record| {
+            record.owner.as_deref() == owner
+                && record.is_experimental == is_experimental
+                && (live.is_some() || !record.is_expired(now()))
+        });
+        // What is not there and what is not theirs are answered in the same way.
+        let missing = || ProtocolError::new(ErrorCode::INVALID_PARAMS, "Task not found");
+        Ok((record.ok_or_else(missing)?, live))
+    }
+
+    fn announce(&self, live: &Live) {
+        self.announce_record(&live.record, Some(&live.now()));
+    }
+
+    fn announce_record(&self, record: &TaskRecord, now: Option<&live::Now>) {
+        if let Some((board, extension)) = self.board.get()
+            && !record.is_experimental
+        {
+            board.announce(*extension, &record.id, record.details(now));
+        }
+    }
+
+    /// How a task stands.
+    fn details(&self, record: &TaskRecord, live: Option<&Live>) -> Json<'static> {
+        record.details(live.map(Live::now).as_ref())
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, millis)
+}
