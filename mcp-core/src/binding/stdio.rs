@@ -1,6 +1,7 @@
 //! stdio: one stream in each direction, one message on a line (basic, transports, "stdio").
 
 use crate::engine::server::{Incoming, ServerEngine};
+use crate::engine::{Memory, Standard};
 use crate::frame::{LineFramer, LineOutcome, LineStep, Lines};
 use crate::json::Sink;
 
@@ -15,9 +16,9 @@ use crate::json::Sink;
 ///  output  { … }\n{ … }\n                       whole lines: the engine writes through `Lines`
 /// ```
 #[derive(Debug)]
-pub struct StdioServer {
+pub struct StdioServer<M: Memory = Standard> {
     framer: LineFramer,
-    engine: ServerEngine,
+    engine: ServerEngine<M>,
 }
 
 /// What one call of [`StdioServer::receive`] did.
@@ -31,10 +32,10 @@ pub struct Step<'b> {
     pub incoming: Option<Incoming<'b>>,
 }
 
-impl StdioServer {
+impl<M: Memory> StdioServer<M> {
     /// Puts an engine on a stream.
     #[must_use]
-    pub const fn new(engine: ServerEngine) -> Self {
+    pub const fn new(engine: ServerEngine<M>) -> Self {
         Self {
             framer: LineFramer::new(engine.limits().max_message),
             engine,
@@ -43,12 +44,12 @@ impl StdioServer {
 
     /// The engine.
     #[must_use]
-    pub const fn engine(&self) -> &ServerEngine {
+    pub const fn engine(&self) -> &ServerEngine<M> {
         &self.engine
     }
 
     /// The engine, to be commanded. Its output belongs in [`Lines`].
-    pub const fn engine_mut(&mut self) -> &mut ServerEngine {
+    pub const fn engine_mut(&mut self) -> &mut ServerEngine<M> {
         &mut self.engine
     }
 

@@ -2,8 +2,13 @@
 
 mod call;
 pub mod client;
+mod memory;
 mod pending;
 pub mod server;
 
 pub use call::{CallKey, ReplyToken};
+#[cfg(feature = "alloc")]
+pub use memory::Growing;
+pub(crate) use memory::Standard;
+pub use memory::{Fixed, Memory};
 pub use pending::{Lookup, Pending, RequestKey};

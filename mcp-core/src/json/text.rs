@@ -109,6 +109,32 @@ impl<'b> JsonStr<'b> {
         }
     }
 
+    /// The text, to be compared with names that are known here: of up to 64 bytes and without a backslash.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn known(self) -> Cow<'b, str> {
+        self.decode()
+    }
+
+    /// The same without allocation: what is longer stays as written, with its backslash.
+    #[cfg(not(feature = "alloc"))]
+    pub(crate) fn known(self) -> Known<'b> {
+        match self.escaped {
+            true => self.decode_known(),
+            false => Known::Plain(self.raw),
+        }
+    }
+
+    #[cfg(not(feature = "alloc"))]
+    #[cold]
+    fn decode_known(self) -> Known<'b> {
+        let mut text = heapless::String::new();
+        match self.chars().all(|char| text.push(char).is_ok()) {
+            true => Known::Decoded(text),
+            false => Known::Plain(self.raw),
+        }
+    }
+
     /// Kept out of the callers: names and most values have no escapes.
     #[cold]
     fn decode_escapes(self) -> String {
@@ -196,6 +222,25 @@ impl fmt::Debug for JsonStr<'_> {
     /// The string as written, quotes included.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.raw)
+    }
+}
+
+/// See [`JsonStr::known`].
+#[cfg(not(feature = "alloc"))]
+pub(crate) enum Known<'b> {
+    Plain(&'b str),
+    Decoded(heapless::String<64>),
+}
+
+#[cfg(not(feature = "alloc"))]
+impl core::ops::Deref for Known<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Plain(text) => text,
+            Self::Decoded(text) => text,
+        }
     }
 }
 

@@ -192,7 +192,7 @@ impl<'b> Decode<'b> for ClientCapabilitiesObject<'b> {
         let known = ClientCapabilities::decode(value)?;
         let mut found = Self::from(known);
         for (name, value) in value.as_object().into_iter().flatten() {
-            let (slot, name) = match &*name.decode() {
+            let (slot, name) = match &*name.known() {
                 "tasks" => (&mut found.tasks, "tasks"),
                 "extensions" => (&mut found.extensions, "extensions"),
                 "experimental" => (&mut found.experimental, "experimental"),

@@ -69,7 +69,7 @@ impl Decode<'_> for LoggingLevel {
     fn decode(value: RawJson<'_>) -> Result<Self, DecodeError> {
         value
             .as_string()
-            .and_then(|name| Self::parse(&name.decode()))
+            .and_then(|name| Self::parse(&name.known()))
             .ok_or(DecodeError::new(EXPECTED))
     }
 }

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use super::catalog::{COMPLETE, Cacheable, Catalog, write_cache};
+use super::catalog::{COMPLETE, Cacheable, Offered, write_cache};
 use super::{ServedKind, ServerEngine};
 use crate::engine::call::Call as Accepted;
-use crate::engine::{CallKey, ReplyToken};
+use crate::engine::{CallKey, Memory, ReplyToken};
 use crate::error::{ErrorCode, PeerFault, SendError};
 use crate::json::{Full, Sink, Writer};
 use crate::model::{
@@ -56,7 +56,7 @@ impl fmt::Display for InputError {
 
 impl core::error::Error for InputError {}
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Answers a call with a result.
     ///
     /// # Errors
@@ -213,6 +213,7 @@ impl ServerEngine {
         let call = calls.get_mut(key).ok_or(SendError::Stale)?;
         let written = match call.batch {
             None => answer.write(catalog, call, out),
+            Some(_) if !M::BATCHES => Err(Full),
             Some(batch) => {
                 let length = batches.length(batch);
                 batches
@@ -231,10 +232,10 @@ impl ServerEngine {
 
 /// What a call is answered with.
 trait Written {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full>;
 }
@@ -243,10 +244,10 @@ struct Complete<'a, R>(&'a R);
 
 impl<R: EncodeResult> Written for Complete<'_, R> {
     #[inline]
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         write_result(out, call.id(), |json| {
@@ -272,10 +273,10 @@ impl<R: EncodeResult> Written for Complete<'_, R> {
 struct InputRequired<'a>(&'a InputRequiredResult<'a>);
 
 impl Written for InputRequired<'_> {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         write_result(out, call.id(), |json| {
@@ -289,10 +290,10 @@ impl Written for InputRequired<'_> {
 
 impl Written for ErrorObject<'_> {
     #[inline]
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        _: &Catalog,
-        call: &Accepted,
+        _: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         let code = permitted(self.code, call.version);
@@ -319,10 +320,10 @@ fn permitted(code: ErrorCode, version: ProtocolVersion) -> ErrorCode {
 struct NotFound<'a>(&'a str);
 
 impl Written for NotFound<'_> {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        _: &Catalog,
-        call: &Accepted,
+        _: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         let era = call.version.era();
@@ -340,10 +341,10 @@ impl Written for NotFound<'_> {
 struct Missing(ClientCapabilities);
 
 impl Written for Missing {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        _: &Catalog,
-        call: &Accepted,
+        _: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         let era = call.version.era();

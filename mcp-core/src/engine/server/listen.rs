@@ -1,17 +1,17 @@
 //! Subscriptions of both eras: `subscriptions/listen`, and `resources/subscribe` in a session.
 
-use super::catalog::COMPLETE;
+use super::catalog::{COMPLETE, Offered};
 use super::request::string;
 use super::serve::write_empty;
 use super::subscriptions::{Change, Lists, Notice};
 use super::{Served, ServedKind, ServerEngine, Stop, Terms};
-use crate::engine::CallKey;
+use crate::engine::{CallKey, Memory};
 use crate::error::PeerFault;
-use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
-use crate::model::{Decode, Encode, Params, SubscriptionFilter, key};
+use crate::json::{Array, Full, JsonStr, Kind, RawJson, Sink, Writer};
+use crate::model::{Params, key};
 use crate::rpc::{RequestId, write_notification, write_result};
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Marks that something has changed. Who is to be told of it is, by [`next_notification`](Self::next_notification):
     /// a session that declared to tell its client, and each `subscriptions/listen` that asked for it.
     ///
@@ -90,7 +90,7 @@ impl ServerEngine {
             json.raw(id);
             json.end_object();
         })?;
-        write_end(&self.catalog, id, out)
+        write_end(&*self.catalog, id, out)
     }
 
     /// `subscriptions/listen`: acknowledges what of it is honoured, and tells it from now on. A subscription to nothing
@@ -106,43 +106,44 @@ impl ServerEngine {
             field: "notifications",
             expected: "an object",
         })?;
-        let mut filter = SubscriptionFilter::decode(wanted).map_err(|error| PeerFault::Params {
-            field: match error.field {
-                "toolsListChanged" => "notifications.toolsListChanged",
-                "promptsListChanged" => "notifications.promptsListChanged",
-                "resourcesListChanged" => "notifications.resourcesListChanged",
-                "resourceSubscriptions" => "notifications.resourceSubscriptions",
-                _ => "notifications",
-            },
-            expected: error.expected,
-        })?;
-        self.honour(&mut filter);
+        let wanted = Wanted::read(wanted)?;
+        let offers = self.catalog.offers();
+        // What is not offered is left out (SUB-04, SUB-05, SUB-14).
+        let honoured = Wanted {
+            tools: wanted.tools && offers.tools_list_changed,
+            prompts: wanted.prompts && offers.prompts_list_changed,
+            resources: wanted.resources && offers.resources_list_changed,
+            uris: wanted.uris.filter(|_| offers.resources_subscribe),
+        };
         let limits = &self.limits;
-        let uris = filter.resource_subscriptions.as_deref().unwrap_or_default();
         if self.subscriptions.listens() >= limits.max_subscriptions {
             let limit = limits.max_subscriptions;
             return Err(PeerFault::Subscriptions { limit }.into());
         }
         let limit = limits.max_subscribed_uris;
-        if uris.len() > limit.saturating_sub(self.subscriptions.watched()) {
-            return Err(PeerFault::Subscriptions { limit }.into());
+        let busy = PeerFault::Subscriptions { limit };
+        if honoured.uris().count() > limit.saturating_sub(self.subscriptions.watched()) {
+            return Err(busy.into());
         }
-        if uris.iter().any(|uri| uri.len() > limits.max_subscribed_uri) {
+        if honoured
+            .uris()
+            .any(|uri| is_longer(uri, limits.max_subscribed_uri))
+        {
             return Err(LONG_URI.into());
         }
         let wants = Lists::NONE
-            .with(Lists::TOOLS, filter.tools_list_changed)
-            .with(Lists::PROMPTS, filter.prompts_list_changed)
-            .with(Lists::RESOURCES, filter.resources_list_changed);
+            .with(Lists::TOOLS, honoured.tools)
+            .with(Lists::PROMPTS, honoured.prompts)
+            .with(Lists::RESOURCES, honoured.resources);
         let before = out.len();
         let key = self.calls.insert(id, None, terms.version, None, limits)?;
-        if let Err(Full) = write_acknowledged(&filter, terms, id, out) {
+        if let Err(Full) = write_acknowledged(&honoured, id, out) {
             self.calls.remove(key);
             return Err(Stop::Full);
         }
-        if wants.is_empty() && uris.is_empty() {
+        if wants.is_empty() && honoured.uris().next().is_none() {
             self.calls.remove(key);
-            return write_end(&self.catalog, id.raw(), out).map_err(|Full| {
+            return write_end(&*self.catalog, id.raw(), out).map_err(|Full| {
                 out.truncate(before);
                 Stop::Full
             });
@@ -150,22 +151,13 @@ impl ServerEngine {
         if let Some(call) = self.calls.get_mut(key) {
             call.served = Served::new(ServedKind::Listen, terms);
         }
-        let listener = self.subscriptions.open(Some(key), wants, false);
-        for uri in uris {
-            self.subscriptions.watch(listener, uri);
+        // The limits were looked at before: there is room.
+        if let Some(listener) = self.subscriptions.open(Some(key), wants, false) {
+            for uri in honoured.uris() {
+                let _ = self.subscriptions.watch(listener, uri);
+            }
         }
         Ok(())
-    }
-
-    /// Leaves out of a filter what is not offered (SUB-04, SUB-05, SUB-14).
-    fn honour(&self, filter: &mut SubscriptionFilter<'_>) {
-        let offers = self.catalog.offers();
-        filter.tools_list_changed &= offers.tools_list_changed;
-        filter.prompts_list_changed &= offers.prompts_list_changed;
-        filter.resources_list_changed &= offers.resources_list_changed;
-        let uris = filter.resource_subscriptions.take();
-        filter.resource_subscriptions =
-            uris.filter(|uris| offers.resources_subscribe && !uris.is_empty());
     }
 
     /// `resources/subscribe`. Any URI can be subscribed to: what is not there yet may come.
@@ -176,9 +168,9 @@ impl ServerEngine {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
-        let uri = uri(params)?.decode();
-        let known = self.subscriptions.find_watch(session.listener, &uri);
-        if uri.len() > self.limits.max_subscribed_uri {
+        let uri = uri(params)?;
+        let known = self.subscriptions.find_watch(session.listener, uri);
+        if is_longer(uri, self.limits.max_subscribed_uri) {
             return Err(LONG_URI.into());
         }
         let limit = self.limits.max_subscribed_uris;
@@ -186,7 +178,8 @@ impl ServerEngine {
             return Err(PeerFault::Subscriptions { limit }.into());
         }
         write_empty(id, out)?;
-        self.subscriptions.watch(session.listener, &uri);
+        // The limits were looked at before: there is room.
+        let _ = self.subscriptions.watch(session.listener, uri);
         Ok(())
     }
 
@@ -198,10 +191,105 @@ impl ServerEngine {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
-        let uri = uri(params)?.decode();
+        let uri = uri(params)?;
         write_empty(id, out)?;
-        self.subscriptions.unwatch(session.listener, &uri);
+        self.subscriptions.unwatch(session.listener, uri);
         Ok(())
+    }
+}
+
+/// A [`SubscriptionFilter`](crate::model::SubscriptionFilter), whose URIs stay where they came.
+#[derive(Clone, Debug, Default)]
+struct Wanted<'b> {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    /// Of strings only, and not empty.
+    uris: Option<Array<'b>>,
+}
+
+impl<'b> Wanted<'b> {
+    fn read(value: RawJson<'b>) -> Result<Self, PeerFault> {
+        const TOOLS: &str = "notifications.toolsListChanged";
+        const PROMPTS: &str = "notifications.promptsListChanged";
+        const RESOURCES: &str = "notifications.resourcesListChanged";
+        const URIS: &str = "notifications.resourceSubscriptions";
+        let fault = |field, expected| PeerFault::Params { field, expected };
+        let members = value.as_object();
+        let members = members.ok_or_else(|| fault("notifications", "an object"))?;
+        let mut found = [None; 4];
+        for (name, value) in members {
+            let at = match &*name.known() {
+                "toolsListChanged" => 0,
+                "promptsListChanged" => 1,
+                "resourcesListChanged" => 2,
+                "resourceSubscriptions" => 3,
+                _ => continue,
+            };
+            if found[at].replace(value).is_some() {
+                let field = [TOOLS, PROMPTS, RESOURCES, URIS][at];
+                return Err(fault(field, "one of it only"));
+            }
+        }
+        let [tools, prompts, resources, uris] =
+            found.map(|value| value.filter(|value| !value.is_null()));
+        let flag = |value: Option<RawJson<'_>>, field| {
+            let flag = value.map(RawJson::as_bool);
+            let flag = flag.unwrap_or(Some(false));
+            flag.ok_or_else(|| fault(field, "`true` or `false`"))
+        };
+        let uris = match uris {
+            None => None,
+            Some(uris) => {
+                let uris = uris.as_array().ok_or_else(|| fault(URIS, "an array"))?;
+                if uris.clone().any(|uri| uri.kind() != Kind::String) {
+                    return Err(fault(URIS, "a string"));
+                }
+                Some(uris).filter(|uris| uris.clone().next().is_some())
+            }
+        };
+        Ok(Self {
+            tools: flag(tools, TOOLS)?,
+            prompts: flag(prompts, PROMPTS)?,
+            resources: flag(resources, RESOURCES)?,
+            uris,
+        })
+    }
+
+    fn uris(&self) -> impl Iterator<Item = JsonStr<'b>> {
+        let uris = self.uris.clone().into_iter().flatten();
+        uris.filter_map(RawJson::as_string)
+    }
+
+    fn write<S: Sink + ?Sized>(&self, json: &mut Writer<'_, S>) {
+        json.begin_object();
+        for (name, wanted) in [
+            ("toolsListChanged", self.tools),
+            ("promptsListChanged", self.prompts),
+            ("resourcesListChanged", self.resources),
+        ] {
+            if wanted {
+                json.key(name);
+                json.boolean(true);
+            }
+        }
+        if self.uris.is_some() {
+            json.key("resourceSubscriptions");
+            json.begin_array();
+            for uri in self.uris() {
+                json.decoded(uri);
+            }
+            json.end_array();
+        }
+        json.end_object();
+    }
+}
+
+/// Whether the decoded text has more bytes.
+fn is_longer(text: JsonStr<'_>, limit: usize) -> bool {
+    match text.as_plain() {
+        Some(plain) => plain.len() > limit,
+        None => text.chars().map(char::len_utf8).sum::<usize>() > limit,
     }
 }
 
@@ -221,8 +309,7 @@ fn write_subscription<S: Sink + ?Sized>(id: RawJson<'_>, json: &mut Writer<'_, S
 
 /// SUB-03.
 fn write_acknowledged<S: Sink + ?Sized>(
-    filter: &SubscriptionFilter<'_>,
-    terms: &Terms,
+    honoured: &Wanted<'_>,
     id: RequestId<'_>,
     out: &mut S,
 ) -> Result<(), Full> {
@@ -233,14 +320,14 @@ fn write_acknowledged<S: Sink + ?Sized>(
         write_subscription(id.raw(), json);
         json.end_object();
         json.key("notifications");
-        filter.encode(terms.version, json);
+        honoured.write(json);
         json.end_object();
     })
 }
 
 /// SUB-11.
 fn write_end<S: Sink + ?Sized>(
-    catalog: &super::Catalog,
+    catalog: &impl Offered,
     id: RawJson<'_>,
     out: &mut S,
 ) -> Result<(), Full> {

@@ -1,11 +1,11 @@
 //! One message: read, admitted, and served or refused.
 
-use super::catalog::Listed;
+use super::catalog::{Listed, Offered as _};
 use super::era::{self, Terms};
-use super::refusal::refuse;
+use super::refusal::{refuse, refuse_unread};
 use super::request::string;
 use super::{BatchKey, Call, Incoming, Served, ServedKind, ServerEngine, request};
-use crate::engine::{Lookup, ReplyToken};
+use crate::engine::{Lookup, Memory, ReplyToken};
 use crate::error::{EnvelopeFault, PeerFault};
 use crate::json::{Full, Sink};
 use crate::model::{Era, Method, Params, ProtocolVersion};
@@ -29,7 +29,7 @@ impl From<Full> for Stop {
     }
 }
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Reads and serves one message, alone or of a batch. A call that it cancels is still in the table.
     pub(super) fn single<'b, S: Sink + ?Sized>(
         &mut self,
@@ -79,7 +79,7 @@ impl ServerEngine {
             }
         }
         if answer_due {
-            return refuse(out, id, fault, None);
+            return refuse_unread(out, id, fault);
         }
         match id.map(|id| self.requests.find(id)) {
             Some(Lookup::Pending(key)) => self.answered_wrongly(key),
@@ -216,8 +216,11 @@ impl ServerEngine {
         write_result(out, id.raw(), |json| {
             self.catalog.write_initialize(opened.version, json);
         })?;
-        let listener = self.subscriptions.open(None, self.catalog.changing(), true);
-        self.session = Some(opened.session(listener));
+        let changing = self.catalog.changing();
+        // Before there is a session, there is room for its listener.
+        if let Some(listener) = self.subscriptions.open(None, changing, true) {
+            self.session = Some(opened.session(listener));
+        }
         Ok(Incoming::Handled)
     }
 

@@ -59,7 +59,7 @@ macro_rules! record {
                     .as_object()
                     .ok_or(DecodeError::new("an object").at(RECORD, ""))?;
                 for (name, value) in members {
-                    let (slot, wire) = match &*name.decode() {
+                    let (slot, wire) = match &*name.known() {
                         $($wire => (&mut $field, $wire),)*
                         $($($around_wire => (&mut $around, $around_wire),)*)?
                         _ => continue,
