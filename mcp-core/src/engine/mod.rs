@@ -1,6 +1,7 @@
 //! The state machines of both roles: messages in, answers and calls out. They know no socket, no framing and no clock.
 
 mod call;
+#[cfg(feature = "alloc")]
 pub mod client;
 mod memory;
 mod pending;

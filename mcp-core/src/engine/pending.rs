@@ -20,6 +20,7 @@ pub(in crate::engine) use wheel::Wheel;
 use super::memory::Growing;
 use super::memory::{Deadlines as _, Ids as _, Memory, Rows as _, Standard};
 use crate::rpc::RequestId;
+#[cfg(feature = "alloc")]
 use crate::time::Instant;
 
 /// Names one request that we sent, for as long as it is not answered. A key of a request that is over names nothing any

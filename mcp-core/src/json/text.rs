@@ -1,6 +1,8 @@
 //! Strings: where they end, and what they say.
 
-use alloc::borrow::Cow;
+#[cfg(feature = "alloc")]
+use crate::Cow;
+#[cfg(feature = "alloc")]
 use alloc::string::String;
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -99,6 +101,7 @@ impl<'b> JsonStr<'b> {
     /// The decoded text: borrowed if there are no escapes, else allocated, never longer than [`raw`](Self::raw).
     ///
     /// Each surrogate that is not part of a pair becomes U+FFFD.
+    #[cfg(feature = "alloc")]
     #[inline]
     #[must_use]
     pub fn decode(self) -> Cow<'b, str> {
@@ -136,6 +139,7 @@ impl<'b> JsonStr<'b> {
     }
 
     /// Kept out of the callers: names and most values have no escapes.
+    #[cfg(feature = "alloc")]
     #[cold]
     fn decode_escapes(self) -> String {
         let mut text = String::with_capacity(self.raw.len());
@@ -214,7 +218,11 @@ impl Eq for JsonStr<'_> {}
 impl Hash for JsonStr<'_> {
     /// Allocates if there are escapes: hashing in pieces would not give the hash of the whole.
     fn hash<H: Hasher>(&self, state: &mut H) {
+        #[cfg(feature = "alloc")]
         self.decode().hash(state);
+        // One with escapes and one without that say the same hash alike, but not as a `str` does.
+        #[cfg(not(feature = "alloc"))]
+        self.chars().for_each(|char| char.hash(state));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Structure to text: compact JSON at the end of the caller's buffer.
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
@@ -39,7 +40,14 @@ pub trait Sink {
     }
 }
 
+/// What is written to if nothing else is said.
+#[cfg(feature = "alloc")]
+pub(crate) type StandardSink = Vec<u8>;
+#[cfg(not(feature = "alloc"))]
+pub(crate) type StandardSink = dyn Sink;
+
 /// Never full: it grows.
+#[cfg(feature = "alloc")]
 impl Sink for Vec<u8> {
     #[inline]
     fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {

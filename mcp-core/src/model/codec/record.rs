@@ -47,6 +47,7 @@ macro_rules! record {
             $($field $kind [$ty];)* $($($around opt [$around_ty];)*)?
         }
 
+        #[cfg(feature = "alloc")]
         impl<$lt> $crate::model::codec::Decode<$lt> for $name<$lt> {
             fn decode(
                 value: $crate::json::RawJson<$lt>,
@@ -116,6 +117,7 @@ macro_rules! record {
             }
         }
 
+        #[cfg(feature = "alloc")]
         impl $crate::model::codec::Own for $name<'_> {
             type Owned = $name<'static>;
 
