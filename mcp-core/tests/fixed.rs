@@ -46,7 +46,7 @@ type Small = Fixed<'static, 2, 12, 2, 2, 10>;
 struct Host<M: Memory> {
     server: StdioServer<M>,
     waiting: Vec<ReplyToken>,
-    out: Vec<u8>,
+    out: heapless::Vec<u8, 16_384>,
 }
 
 impl<M: Memory> Host<M> {
@@ -54,7 +54,7 @@ impl<M: Memory> Host<M> {
         Self {
             server: StdioServer::new(engine),
             waiting: Vec::new(),
-            out: Vec::new(),
+            out: heapless::Vec::new(),
         }
     }
 
@@ -131,7 +131,9 @@ impl<M: Memory> Host<M> {
     }
 
     fn take(&mut self) -> String {
-        String::from_utf8(std::mem::take(&mut self.out)).expect("UTF-8")
+        let said = std::str::from_utf8(&self.out).expect("UTF-8").to_owned();
+        self.out.clear();
+        said
     }
 }
 
@@ -352,6 +354,16 @@ fn an_answer_that_does_not_fit_is_blocked_and_can_be_given_later() {
     let step = server.receive(line.as_bytes(), &mut out);
     assert!(matches!(step.incoming, Some(Incoming::Blocked)));
     assert_eq!((step.consumed, out.len()), (0, 0));
+    // It will never fit here: something shorter does.
+    let mut short = heapless::Vec::<u8, 128>::new();
+    let step = server.give_up(line.as_bytes(), &mut short);
+    assert!(matches!(step.incoming, Some(Incoming::Rejected(_))));
+    assert_eq!(step.consumed, line.len());
+    let text = core::str::from_utf8(&short).expect("UTF-8");
+    assert!(
+        text.starts_with(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603"#),
+        "{text}"
+    );
     let mut out = heapless::Vec::<u8, 2048>::new();
     let step = server.receive(line.as_bytes(), &mut out);
     assert_eq!(step.consumed, line.len());

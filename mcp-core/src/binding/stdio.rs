@@ -1,7 +1,8 @@
 //! stdio: one stream in each direction, one message on a line (basic, transports, "stdio").
 
-use crate::engine::server::{Incoming, ServerEngine};
+use crate::engine::server::{Incoming, Message, ServerEngine};
 use crate::engine::{Memory, Standard};
+use crate::error::PeerFault;
 use crate::frame::{LineFramer, LineOutcome, LineStep, Lines};
 use crate::json::Sink;
 
@@ -71,6 +72,25 @@ impl<M: Memory> StdioServer<M> {
     /// `incoming` is `None`.
     pub fn finish<'b, S: Sink + ?Sized>(&mut self, rest: &'b [u8], out: &mut S) -> Step<'b> {
         self.take(LineFramer::finish, rest, out)
+    }
+
+    /// Takes the next message as [`receive`](Self::receive) does, and answers that there is no room for its answer: for a
+    /// message that is [blocked](Incoming::Blocked) although the output is empty, and would be for ever.
+    pub fn give_up<'b, S: Sink + ?Sized>(&mut self, input: &'b [u8], out: &mut S) -> Step<'b> {
+        let LineStep { consumed, outcome } = self.framer.next(input);
+        let incoming = match outcome {
+            LineOutcome::NeedMore => None,
+            LineOutcome::Line(line) => {
+                let message = Message::read(line, self.engine.limits());
+                let out = &mut Lines::new(out);
+                Some(self.engine.refuse(&message, PeerFault::NoRoom, out))
+            }
+            // There is no shorter answer than the one that had no room.
+            LineOutcome::TooLong { limit, .. } => {
+                Some(Incoming::Rejected(PeerFault::TooLong { limit }))
+            }
+        };
+        Step { consumed, incoming }
     }
 
     fn take<'b, S: Sink + ?Sized>(
