@@ -72,17 +72,32 @@
 //!
 //! `std`: the SIMD kernels are chosen at run time by what the CPU has. Without it, by what the compile target has.
 #![no_std]
+#![cfg_attr(
+    not(feature = "alloc"),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        reason = "much of what reads and owns values is only there with an allocator"
+    )
+)]
 #![warn(
     clippy::alloc_instead_of_core,
     clippy::std_instead_of_alloc,
     clippy::std_instead_of_core
 )]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+#[cfg(all(test, not(feature = "alloc")))]
+compile_error!("the tests in here need the feature `alloc`; `tests/fixed.rs` does not");
+
 pub mod binding;
+#[cfg(not(feature = "alloc"))]
+mod cow;
 pub mod engine;
 mod error;
 pub mod frame;
@@ -93,5 +108,9 @@ pub mod rpc;
 pub mod scan;
 pub mod time;
 
+#[cfg(feature = "alloc")]
+pub use alloc::borrow::Cow;
+#[cfg(not(feature = "alloc"))]
+pub use cow::Cow;
 pub use error::{EnvelopeFault, ErrorCode, HeaderProblem, MirroredHeader, PeerFault, SendError};
 pub use limits::Limits;

@@ -1,6 +1,8 @@
 //! stdio: one stream in each direction, one message on a line (basic, transports, "stdio").
 
-use crate::engine::server::{Incoming, ServerEngine};
+use crate::engine::server::{Incoming, Message, ServerEngine};
+use crate::engine::{Memory, Standard};
+use crate::error::PeerFault;
 use crate::frame::{LineFramer, LineOutcome, LineStep, Lines};
 use crate::json::Sink;
 
@@ -15,9 +17,9 @@ use crate::json::Sink;
 ///  output  { … }\n{ … }\n                       whole lines: the engine writes through `Lines`
 /// ```
 #[derive(Debug)]
-pub struct StdioServer {
+pub struct StdioServer<M: Memory = Standard> {
     framer: LineFramer,
-    engine: ServerEngine,
+    engine: ServerEngine<M>,
 }
 
 /// What one call of [`StdioServer::receive`] did.
@@ -31,10 +33,10 @@ pub struct Step<'b> {
     pub incoming: Option<Incoming<'b>>,
 }
 
-impl StdioServer {
+impl<M: Memory> StdioServer<M> {
     /// Puts an engine on a stream.
     #[must_use]
-    pub const fn new(engine: ServerEngine) -> Self {
+    pub const fn new(engine: ServerEngine<M>) -> Self {
         Self {
             framer: LineFramer::new(engine.limits().max_message),
             engine,
@@ -43,12 +45,12 @@ impl StdioServer {
 
     /// The engine.
     #[must_use]
-    pub const fn engine(&self) -> &ServerEngine {
+    pub const fn engine(&self) -> &ServerEngine<M> {
         &self.engine
     }
 
     /// The engine, to be commanded. Its output belongs in [`Lines`].
-    pub const fn engine_mut(&mut self) -> &mut ServerEngine {
+    pub const fn engine_mut(&mut self) -> &mut ServerEngine<M> {
         &mut self.engine
     }
 
@@ -70,6 +72,25 @@ impl StdioServer {
     /// `incoming` is `None`.
     pub fn finish<'b, S: Sink + ?Sized>(&mut self, rest: &'b [u8], out: &mut S) -> Step<'b> {
         self.take(LineFramer::finish, rest, out)
+    }
+
+    /// Takes the next message as [`receive`](Self::receive) does, and answers that there is no room for its answer: for a
+    /// message that is [blocked](Incoming::Blocked) although the output is empty, and would be for ever.
+    pub fn give_up<'b, S: Sink + ?Sized>(&mut self, input: &'b [u8], out: &mut S) -> Step<'b> {
+        let LineStep { consumed, outcome } = self.framer.next(input);
+        let incoming = match outcome {
+            LineOutcome::NeedMore => None,
+            LineOutcome::Line(line) => {
+                let message = Message::read(line, self.engine.limits());
+                let out = &mut Lines::new(out);
+                Some(self.engine.refuse(&message, PeerFault::NoRoom, out))
+            }
+            // There is no shorter answer than the one that had no room.
+            LineOutcome::TooLong { limit, .. } => {
+                Some(Incoming::Rejected(PeerFault::TooLong { limit }))
+            }
+        };
+        Step { consumed, incoming }
     }
 
     fn take<'b, S: Sink + ?Sized>(

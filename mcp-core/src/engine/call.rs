@@ -1,14 +1,13 @@
 //! The table of requests that were accepted and not yet answered.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+use core::fmt;
 use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
+use super::memory::{Index as _, Memory, Rows as _, Standard, Text};
 use super::server::{BatchKey, Served};
-use crate::error::PeerFault;
+use crate::error::{EnvelopeFault, PeerFault};
 use crate::json::{Full, RawJson, Sink};
 use crate::limits::Limits;
 use crate::model::{Progress, ProtocolVersion};
@@ -53,27 +52,39 @@ impl ReplyToken {
 }
 
 /// What has to be remembered of a request to answer it.
-#[derive(Debug)]
-pub(in crate::engine) struct Call {
+pub(in crate::engine) struct Call<M: Memory = Standard> {
     pub(in crate::engine) version: ProtocolVersion,
     /// The batch it came in: its answer is gathered there.
     pub(in crate::engine) batch: Option<BatchKey>,
     /// The server role's own, to be set after the request was accepted.
     pub(in crate::engine) served: Served,
-    id: Text,
-    progress_token: Option<Text>,
+    id: M::Id,
+    progress_token: Option<M::Id>,
     /// The last progress sent: the next one has to be more (PRG-03).
     progress: f64,
     hash: u64,
 }
 
-impl Call {
+impl<M: Memory> fmt::Debug for Call<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("version", &self.version)
+            .field("batch", &self.batch)
+            .field("served", &self.served)
+            .field("id", &self.id)
+            .field("progress_token", &self.progress_token)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Memory> Call<M> {
     pub(in crate::engine) fn id(&self) -> RawJson<'_> {
-        self.id.raw()
+        RawJson::new(self.id.as_str())
     }
 
     pub(in crate::engine) fn progress_token(&self) -> Option<RawJson<'_>> {
-        self.progress_token.as_ref().map(Text::raw)
+        let token = self.progress_token.as_ref()?;
+        Some(RawJson::new(token.as_str()))
     }
 
     /// Tells whoever asked how far it has come. Writes nothing if they did not ask for it, or if it is not more than last
@@ -98,29 +109,34 @@ impl Call {
     }
 }
 
-#[derive(Debug)]
-pub(in crate::engine) struct Slot {
+pub(in crate::engine) struct Slot<M: Memory> {
     generation: u32,
-    call: Option<Call>,
+    call: Option<Call<M>>,
 }
 
-/// Insert, find by id, find by key and remove cost the same however many are in flight.
-#[derive(Debug)]
-pub(in crate::engine) struct Calls {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+/// Insert, find by id, find by key and remove cost the same however many are in flight, where tables grow.
+pub(in crate::engine) struct Calls<M: Memory = Standard> {
+    slots: M::Calls<Slot<M>>,
+    free: M::Calls<u32>,
     /// Indices of occupied slots, found by the id's value.
-    by_id: HashTable<u32>,
+    by_id: M::Index,
     hasher: FixedState,
 }
 
-impl Calls {
+impl<M: Memory> fmt::Debug for Calls<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = self.slots.iter().filter_map(|slot| slot.call.as_ref());
+        f.debug_list().entries(calls).finish()
+    }
+}
+
+impl<M: Memory> Calls<M> {
     /// An empty table. Ids come from the peer: `seed` keeps it from choosing ones that collide.
     pub(in crate::engine) fn new(seed: u64) -> Self {
         Self {
-            slots: Vec::new(),
-            free: Vec::new(),
-            by_id: HashTable::new(),
+            slots: Default::default(),
+            free: Default::default(),
+            by_id: Default::default(),
             hasher: FixedState::with_seed(seed),
         }
     }
@@ -130,10 +146,10 @@ impl Calls {
     }
 
     pub(in crate::engine) fn find(&self, id: RequestId<'_>) -> Option<CallKey> {
-        if self.by_id.is_empty() {
+        if self.len() == 0 {
             return None;
         }
-        self.find_hashed(id, self.hasher.hash_one(id))
+        self.find_hashed(id, self.hash(id))
     }
 
     /// Accepts a request.
@@ -149,34 +165,36 @@ impl Calls {
         if self.len() >= limit {
             return Err(PeerFault::Busy { limit });
         }
-        let hash = self.hasher.hash_one(id);
-        if !self.by_id.is_empty() && self.find_hashed(id, hash).is_some() {
+        let hash = self.hash(id);
+        if self.len() > 0 && self.find_hashed(id, hash).is_some() {
             return Err(PeerFault::IdInUse);
         }
         let call = Call {
             version,
             batch,
             served: Served::default(),
-            id: Text::new(id.raw()),
-            progress_token: progress_token.map(|token| Text::new(token.raw())),
+            id: kept(id)?,
+            progress_token: progress_token.map(kept).transpose()?,
             progress: f64::NEG_INFINITY,
             hash,
         };
-        let index = self.free.pop().unwrap_or_else(|| {
-            // `max_in_flight` slots at most; whoever raises it beyond 2^32 runs out of memory first.
-            let index = self.slots.len() as u32;
-            // From the seed, so that a token of one engine does not fit a call of another.
-            let generation = self.hasher.hash_one(index) as u32;
-            self.slots.push(Slot {
-                generation,
-                call: None,
-            });
-            index
-        });
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => {
+                // `max_in_flight` slots at most; whoever raises it beyond 2^32 runs out of memory first.
+                let index = self.slots.len() as u32;
+                // From the seed, so that a token of one engine does not fit a call of another.
+                let generation = self.hasher.hash_one(index) as u32;
+                let call = None;
+                let slot = self.slots.push(Slot { generation, call });
+                slot.ok_or(PeerFault::Busy { limit })?;
+                index
+            }
+        };
         let slot = &mut self.slots[index as usize];
         slot.call = Some(call);
         let slots = &self.slots;
-        self.by_id.insert_unique(hash, index, |&other| {
+        self.by_id.insert(hash, index, |other| {
             slots[other as usize]
                 .call
                 .as_ref()
@@ -188,7 +206,7 @@ impl Calls {
         })
     }
 
-    pub(in crate::engine) fn get_mut(&mut self, key: CallKey) -> Option<&mut Call> {
+    pub(in crate::engine) fn get_mut(&mut self, key: CallKey) -> Option<&mut Call<M>> {
         self.slots
             .get_mut(key.index as usize)
             .filter(|slot| slot.generation == key.generation)?
@@ -197,25 +215,25 @@ impl Calls {
     }
 
     #[inline(always)]
-    pub(in crate::engine) fn remove(&mut self, key: CallKey) -> Option<Call> {
+    pub(in crate::engine) fn remove(&mut self, key: CallKey) -> Option<Call<M>> {
         let slot = self
             .slots
             .get_mut(key.index as usize)
             .filter(|slot| slot.generation == key.generation)?;
         let call = slot.call.take()?;
         slot.generation = slot.generation.wrapping_add(1);
-        self.free.push(key.index);
-        if let Ok(entry) = self
-            .by_id
-            .find_entry(call.hash, |&index| index == key.index)
-        {
-            entry.remove();
-        }
+        // As many as there are slots.
+        let _ = self.free.push(key.index);
+        self.by_id.remove(call.hash, key.index);
         Some(call)
     }
 
+    fn hash(&self, id: RequestId<'_>) -> u64 {
+        M::Index::hash(|| self.hasher.hash_one(id))
+    }
+
     fn find_hashed(&self, id: RequestId<'_>, hash: u64) -> Option<CallKey> {
-        let index = *self.by_id.find(hash, |&index| {
+        let index = self.by_id.find(hash, self.slots.len(), |index| {
             let call = self.slots[index as usize].call.as_ref();
             call.and_then(|call| RequestId::new(call.id()))
                 .is_some_and(|other| other == id)
@@ -227,23 +245,9 @@ impl Calls {
     }
 }
 
-/// The JSON text of an id or a token: those of up to 38 bytes stay in the table, which takes a UUID in its quotes.
-#[derive(Debug)]
-enum Text {
-    Inline(heapless::String<38, u8>),
-    Spilled(Box<str>),
-}
-
-impl Text {
-    fn new(raw: RawJson<'_>) -> Self {
-        heapless::String::try_from(raw.as_str())
-            .map_or_else(|_| Self::Spilled(raw.as_str().into()), Self::Inline)
-    }
-
-    fn raw(&self) -> RawJson<'_> {
-        RawJson::new(match self {
-            Self::Inline(text) => text.as_str(),
-            Self::Spilled(text) => text,
-        })
-    }
+/// The JSON text of an id or a token.
+fn kept<T: Text>(id: RequestId<'_>) -> Result<T, PeerFault> {
+    let text = T::new(id.raw().as_str());
+    // Ids beyond `Limits::max_id` were refused before, and so were tokens.
+    text.ok_or(EnvelopeFault::Id.into())
 }

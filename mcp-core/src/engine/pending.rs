@@ -1,19 +1,26 @@
 //! The table of requests we sent and that are not answered yet, in either role.
 
+#[cfg(feature = "alloc")]
 mod ids;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "alloc")]
 mod wheel;
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+use core::fmt;
 use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use ids::Ids;
-use wheel::Wheel;
+#[cfg(feature = "alloc")]
+pub(in crate::engine) use ids::Numbered;
+#[cfg(feature = "alloc")]
+pub(in crate::engine) use wheel::Wheel;
 
+#[cfg(feature = "alloc")]
+use super::memory::Growing;
+use super::memory::{Deadlines as _, Ids as _, Memory, Rows as _, Standard};
 use crate::rpc::RequestId;
+#[cfg(feature = "alloc")]
 use crate::time::Instant;
 
 /// Names one request that we sent, for as long as it is not answered. A key of a request that is over names nothing any
@@ -38,20 +45,18 @@ impl RequestKey {
 /// Ids are the integers from 0 on, in order; none is used twice in the life of the table (RPC-05, RPC-06). Inserting,
 /// finding, removing and running out of time cost the same however many are pending: nothing here is ever scanned or
 /// sorted.
-#[derive(Debug)]
-pub struct Pending<T> {
-    slots: Vec<Slot<T>>,
-    free: Vec<u32>,
+pub struct Pending<T, M: Memory = Standard> {
+    slots: M::Requests<Slot<T>>,
+    free: M::Requests<u32>,
     /// Indices of occupied slots, found by id.
-    by_id: Ids,
+    by_id: M::RequestIds,
     hasher: FixedState,
     next_id: u64,
     limit: usize,
     /// Made when the first deadline is set: tables without any do not pay for it.
-    deadlines: Option<Box<Wheel>>,
+    deadlines: M::Deadlines,
 }
 
-#[derive(Debug)]
 struct Slot<T> {
     generation: u32,
     id: u64,
@@ -70,24 +75,73 @@ pub enum Lookup {
     Unknown,
 }
 
-impl<T> Pending<T> {
+#[cfg(feature = "alloc")]
+impl<T> Pending<T, Growing> {
     /// An empty table for at most `limit` requests. Two tables of different `seed` do not take each other's keys, by all
     /// likelihood.
     #[must_use]
     pub const fn new(limit: usize, seed: u64) -> Self {
         Self {
-            slots: Vec::new(),
-            free: Vec::new(),
-            by_id: Ids::new(FixedState::with_seed(seed)),
+            slots: alloc::vec::Vec::new(),
+            free: alloc::vec::Vec::new(),
+            by_id: Numbered::new(FixedState::with_seed(seed)),
             hasher: FixedState::with_seed(seed),
             next_id: 0,
-            // The largest index has a meaning of its own in the wheel.
-            limit: if limit < u32::MAX as usize {
-                limit
-            } else {
-                u32::MAX as usize - 1
-            },
+            limit: bounded(limit),
             deadlines: None,
+        }
+    }
+
+    /// Adds a request, which has the id that [`next_id`](Self::next_id) said before. `None`: there is no
+    /// [room](Self::has_room).
+    pub fn insert(&mut self, value: T, deadline: Option<Instant>) -> Option<RequestKey> {
+        let key = self.add(value)?;
+        if deadline.is_some() {
+            self.set_deadline(key, deadline);
+        }
+        Some(key)
+    }
+
+    /// Moves the deadline of a request, or takes it away. Nothing happens if the request is over.
+    pub fn set_deadline(&mut self, key: RequestKey, deadline: Option<Instant>) {
+        if self.slot(key).is_none() {
+            return;
+        }
+        match deadline {
+            Some(at) => self.deadlines.get_or_insert_default().set(key.index, at),
+            None => self.deadlines.clear(key.index),
+        }
+    }
+
+    /// A request whose deadline has passed: never too early, at most about a millisecond late. It stays pending, and is
+    /// named again, until it is [removed](Self::remove) or has [another deadline](Self::set_deadline).
+    pub fn expired(&mut self, now: Instant) -> Option<RequestKey> {
+        let index = self.deadlines.as_mut()?.expired(now)?;
+        Some(RequestKey {
+            index,
+            generation: self.slots.get(index as usize)?.generation,
+        })
+    }
+
+    /// When to ask for [expired](Self::expired) requests next. That may be before the first deadline, then there are none
+    /// yet and the next answer is closer to it; `None` if there are no deadlines.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.as_ref()?.next()
+    }
+}
+
+impl<T, M: Memory> Pending<T, M> {
+    /// The same as `Pending::new`, in any memory.
+    pub(in crate::engine) fn with_memory(limit: usize, seed: u64) -> Self {
+        Self {
+            slots: Default::default(),
+            free: Default::default(),
+            by_id: M::RequestIds::new(seed),
+            hasher: FixedState::with_seed(seed),
+            next_id: 0,
+            limit: bounded(limit),
+            deadlines: Default::default(),
         }
     }
 
@@ -121,34 +175,33 @@ impl<T> Pending<T> {
         self.next_id
     }
 
-    /// Adds a request, which has the id that [`next_id`](Self::next_id) said before. `None`: there is no
-    /// [room](Self::has_room).
-    pub fn insert(&mut self, value: T, deadline: Option<Instant>) -> Option<RequestKey> {
+    /// Adds a request without a deadline; see `insert`.
+    pub(in crate::engine) fn add(&mut self, value: T) -> Option<RequestKey> {
         if !self.has_room() {
             return None;
         }
         let id = self.next_id;
-        let index = self.free.pop().unwrap_or_else(|| {
-            let index = self.slots.len() as u32;
-            let generation = self.hasher.hash_one(index) as u32;
-            self.slots.push(Slot {
-                generation,
-                id,
-                value: None,
-            });
-            index
-        });
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => {
+                let index = self.slots.len() as u32;
+                let generation = self.hasher.hash_one(index) as u32;
+                let value = None;
+                self.slots.push(Slot {
+                    generation,
+                    id,
+                    value,
+                })?;
+                index
+            }
+        };
         let slot = &mut self.slots[index as usize];
         slot.id = id;
         slot.value = Some(value);
         let generation = slot.generation;
         self.by_id.insert(id, index);
         self.next_id += 1;
-        let key = RequestKey { index, generation };
-        if deadline.is_some() {
-            self.set_deadline(key, deadline);
-        }
-        Some(key)
+        Some(RequestKey { index, generation })
     }
 
     /// What the id of an answer refers to.
@@ -162,7 +215,12 @@ impl<T> Pending<T> {
     /// The same, for a number.
     #[must_use]
     pub fn find_number(&self, id: u64) -> Lookup {
-        match self.by_id.get(id) {
+        let slots = &self.slots;
+        let is = |index: u32| {
+            let slot = &slots[index as usize];
+            slot.id == id && slot.value.is_some()
+        };
+        match self.by_id.get(id, slots.len(), is) {
             Some(index) => Lookup::Pending(RequestKey {
                 index,
                 generation: self.slots[index as usize].generation,
@@ -203,10 +261,9 @@ impl<T> Pending<T> {
         let value = slot.value.take()?;
         slot.generation = slot.generation.wrapping_add(1);
         self.by_id.remove(slot.id);
-        self.free.push(key.index);
-        if let Some(wheel) = &mut self.deadlines {
-            wheel.clear(key.index);
-        }
+        // As many as there are slots.
+        let _ = self.free.push(key.index);
+        self.deadlines.clear(key.index);
         Some(value)
     }
 
@@ -221,44 +278,28 @@ impl<T> Pending<T> {
         })
     }
 
-    /// Moves the deadline of a request, or takes it away. Nothing happens if the request is over.
-    pub fn set_deadline(&mut self, key: RequestKey, deadline: Option<Instant>) {
-        if self.slot(key).is_none() {
-            return;
-        }
-        match deadline {
-            Some(at) => self
-                .deadlines
-                .get_or_insert_with(Box::default)
-                .set(key.index, at),
-            None => {
-                if let Some(wheel) = &mut self.deadlines {
-                    wheel.clear(key.index);
-                }
-            }
-        }
-    }
-
-    /// A request whose deadline has passed: never too early, at most about a millisecond late. It stays pending, and is
-    /// named again, until it is [removed](Self::remove) or has [another deadline](Self::set_deadline).
-    pub fn expired(&mut self, now: Instant) -> Option<RequestKey> {
-        let index = self.deadlines.as_mut()?.expired(now)?;
-        Some(RequestKey {
-            index,
-            generation: self.slots.get(index as usize)?.generation,
-        })
-    }
-
-    /// When to ask for [expired](Self::expired) requests next. That may be before the first deadline, then there are none
-    /// yet and the next answer is closer to it; `None` if there are no deadlines.
-    #[must_use]
-    pub fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.as_ref()?.next()
-    }
-
     fn slot(&self, key: RequestKey) -> Option<&Slot<T>> {
         self.slots
             .get(key.index())
             .filter(|slot| slot.generation == key.generation && slot.value.is_some())
+    }
+}
+
+/// The largest index has a meaning of its own in the wheel.
+const fn bounded(limit: usize) -> usize {
+    if limit < u32::MAX as usize {
+        limit
+    } else {
+        u32::MAX as usize - 1
+    }
+}
+
+impl<T, M: Memory> fmt::Debug for Pending<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending")
+            .field("len", &self.len())
+            .field("next_id", &self.next_id)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
     }
 }

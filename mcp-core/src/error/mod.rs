@@ -93,6 +93,8 @@ pub enum PeerFault {
         /// The limit.
         limit: usize,
     },
+    /// The answer is longer than the output can ever be: the server's fault, told to the peer.
+    NoRoom,
     /// A response to nothing we asked. Never answered.
     UnexpectedResponse,
     /// A request from a server of the modern era, which must not send any (RPC-15). Never answered (RPC-16).
@@ -204,7 +206,9 @@ impl PeerFault {
             | Self::MissingExtension {
                 era: Era::Modern, ..
             } => ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
-            Self::Busy { .. } | Self::Subscriptions { .. } => ErrorCode::INTERNAL_ERROR,
+            Self::Busy { .. } | Self::Subscriptions { .. } | Self::NoRoom => {
+                ErrorCode::INTERNAL_ERROR
+            }
         }
     }
 }
@@ -267,6 +271,7 @@ impl fmt::Display for PeerFault {
             Self::IdInUse => {
                 f.write_str("Invalid request: `id` belongs to a request that is not answered yet")
             }
+            Self::NoRoom => f.write_str("the answer is too long for this server"),
             Self::Busy { limit } => {
                 write!(
                     f,
@@ -367,6 +372,7 @@ mod tests {
             PeerFault::AlreadyInitialized(ProtocolVersion::V2025_11_25),
             PeerFault::IdInUse,
             PeerFault::Busy { limit: 1 },
+            PeerFault::NoRoom,
             PeerFault::UnexpectedResponse,
             PeerFault::UnexpectedRequest,
             PeerFault::ResultType,

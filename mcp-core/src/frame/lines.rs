@@ -1,8 +1,6 @@
 //! Messages to lines: what the stdio transport puts behind each.
 
-use alloc::vec::Vec;
-
-use crate::json::{Full, Sink};
+use crate::json::{Full, Sink, StandardSink};
 
 /// Ends each message with LF, and appends to a buffer of the caller's: hand it to the engine's commands wherever the
 /// transport is one message on a line.
@@ -21,7 +19,7 @@ use crate::json::{Full, Sink};
 /// # Ok::<(), mcp_core::json::Full>(())
 /// ```
 #[derive(Debug)]
-pub struct Lines<'o, S: Sink + ?Sized = Vec<u8>>(&'o mut S);
+pub struct Lines<'o, S: Sink + ?Sized = StandardSink>(&'o mut S);
 
 impl<'o, S: Sink + ?Sized> Lines<'o, S> {
     /// Lines at the end of what `out` already has.

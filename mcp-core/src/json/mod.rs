@@ -27,6 +27,7 @@
 //! Reading is linear in the input. Walking an [`Object`] or [`Array`] passes over each member once and checks nothing
 //! again, so a full walk costs at most the length of the text times its depth.
 
+mod constant;
 mod error;
 mod grammar;
 mod marks;
@@ -46,6 +47,7 @@ pub use owned::Json;
 pub use raw::{Array, Kind, Object, RawJson};
 pub use text::{DecodedChars, JsonStr};
 pub use token::Tokenizer;
+pub(crate) use write::StandardSink;
 pub use write::{Full, Mark, Sink, Writer};
 
 /// The position of the first byte at or after `at` that is not whitespace; the length of the input if there is none.

@@ -1,11 +1,11 @@
 //! Checked values that can be kept.
 
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
+use crate::Cow;
+#[cfg(feature = "alloc")]
+use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
+use super::constant;
 use super::error::Error;
 use super::raw::RawJson;
 use super::write::{Sink, Writer};
@@ -30,6 +30,29 @@ impl<'a> Json<'a> {
     /// `null`
     pub const NULL: Json<'static> = Json(Cow::Borrowed("null"));
 
+    /// A value that is checked when the program is compiled, for a `static` or a `const`.
+    ///
+    /// ```
+    /// use mcp_core::json::Json;
+    ///
+    /// const SCHEMA: Json<'_> = Json::constant(r#"{"type":"object"}"#);
+    /// assert_eq!(SCHEMA.as_str(), r#"{"type":"object"}"#);
+    /// ```
+    ///
+    /// ```compile_fail
+    /// # use mcp_core::json::Json;
+    /// const SCHEMA: Json<'_> = Json::constant(r#"{"type":"object""#);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// `text` is not one JSON value, or has blanks around it: then it does not compile, in a constant.
+    #[must_use]
+    pub const fn constant(text: &'a str) -> Self {
+        assert!(constant::is_value(text.as_bytes()), "this is not JSON");
+        Self(Cow::Borrowed(text))
+    }
+
     /// Checks that `bytes` are one JSON document, at most [`DEFAULT_DEPTH`](super::DEFAULT_DEPTH) deep.
     ///
     /// # Errors
@@ -44,6 +67,7 @@ impl<'a> Json<'a> {
     /// # Errors
     ///
     /// The first fault and where it is.
+    #[cfg(feature = "alloc")]
     pub fn owned(text: String) -> Result<Json<'static>, Error> {
         let value = RawJson::parse(text.as_bytes())?.as_str();
         Ok(Json(Cow::Owned(if value.len() == text.len() {
@@ -79,6 +103,7 @@ impl<'a> Json<'a> {
     }
 
     /// The string `text`.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn string(text: &str) -> Json<'static> {
         Self::written_unchecked(|json| json.string(text))
@@ -102,6 +127,7 @@ impl<'a> Json<'a> {
     ///
     /// What is written is not exactly one value, or one deeper than [`MAX_DEPTH`](super::MAX_DEPTH): a mistake of the
     /// caller's.
+    #[cfg(feature = "alloc")]
     pub fn written(write: impl FnOnce(&mut Writer<'_, Vec<u8>>)) -> Json<'static> {
         let mut text = Vec::new();
         write(&mut Writer::new(&mut text));
@@ -113,6 +139,7 @@ impl<'a> Json<'a> {
     }
 
     /// The value that `write` writes, which is one by its construction.
+    #[cfg(feature = "alloc")]
     pub(crate) fn written_unchecked(write: impl FnOnce(&mut Writer<'_, Vec<u8>>)) -> Json<'static> {
         let mut text = Vec::new();
         write(&mut Writer::new(&mut text));
@@ -137,6 +164,7 @@ impl<'a> Json<'a> {
     }
 
     /// The same, kept for as long as wanted: copied if it was borrowed.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn into_owned(self) -> Json<'static> {
         Json(Cow::Owned(self.0.into_owned()))
@@ -166,12 +194,14 @@ impl From<bool> for Json<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl From<i64> for Json<'_> {
     fn from(value: i64) -> Self {
         Self(Cow::Owned(format!("{value}")))
     }
 }
 
+#[cfg(feature = "alloc")]
 impl From<u64> for Json<'_> {
     fn from(value: u64) -> Self {
         Self(Cow::Owned(format!("{value}")))

@@ -1,6 +1,8 @@
 //! Strings: where they end, and what they say.
 
-use alloc::borrow::Cow;
+#[cfg(feature = "alloc")]
+use crate::Cow;
+#[cfg(feature = "alloc")]
 use alloc::string::String;
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -99,6 +101,7 @@ impl<'b> JsonStr<'b> {
     /// The decoded text: borrowed if there are no escapes, else allocated, never longer than [`raw`](Self::raw).
     ///
     /// Each surrogate that is not part of a pair becomes U+FFFD.
+    #[cfg(feature = "alloc")]
     #[inline]
     #[must_use]
     pub fn decode(self) -> Cow<'b, str> {
@@ -109,7 +112,34 @@ impl<'b> JsonStr<'b> {
         }
     }
 
+    /// The text, to be compared with names that are known here: of up to 64 bytes and without a backslash.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn known(self) -> Cow<'b, str> {
+        self.decode()
+    }
+
+    /// The same without allocation: what is longer stays as written, with its backslash.
+    #[cfg(not(feature = "alloc"))]
+    pub(crate) fn known(self) -> Known<'b> {
+        match self.escaped {
+            true => self.decode_known(),
+            false => Known::Plain(self.raw),
+        }
+    }
+
+    #[cfg(not(feature = "alloc"))]
+    #[cold]
+    fn decode_known(self) -> Known<'b> {
+        let mut text = heapless::String::new();
+        match self.chars().all(|char| text.push(char).is_ok()) {
+            true => Known::Decoded(text),
+            false => Known::Plain(self.raw),
+        }
+    }
+
     /// Kept out of the callers: names and most values have no escapes.
+    #[cfg(feature = "alloc")]
     #[cold]
     fn decode_escapes(self) -> String {
         let mut text = String::with_capacity(self.raw.len());
@@ -188,7 +218,11 @@ impl Eq for JsonStr<'_> {}
 impl Hash for JsonStr<'_> {
     /// Allocates if there are escapes: hashing in pieces would not give the hash of the whole.
     fn hash<H: Hasher>(&self, state: &mut H) {
+        #[cfg(feature = "alloc")]
         self.decode().hash(state);
+        // One with escapes and one without that say the same hash alike, but not as a `str` does.
+        #[cfg(not(feature = "alloc"))]
+        self.chars().for_each(|char| char.hash(state));
     }
 }
 
@@ -196,6 +230,25 @@ impl fmt::Debug for JsonStr<'_> {
     /// The string as written, quotes included.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.raw)
+    }
+}
+
+/// See [`JsonStr::known`].
+#[cfg(not(feature = "alloc"))]
+pub(crate) enum Known<'b> {
+    Plain(&'b str),
+    Decoded(heapless::String<64>),
+}
+
+#[cfg(not(feature = "alloc"))]
+impl core::ops::Deref for Known<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Plain(text) => text,
+            Self::Decoded(text) => text,
+        }
     }
 }
 

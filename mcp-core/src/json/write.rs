@@ -1,9 +1,11 @@
 //! Structure to text: compact JSON at the end of the caller's buffer.
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
 use super::raw::{Kind, RawJson};
+use super::text::JsonStr;
 use crate::scan;
 
 /// Where a [`Writer`] appends.
@@ -38,7 +40,14 @@ pub trait Sink {
     }
 }
 
+/// What is written to if nothing else is said.
+#[cfg(feature = "alloc")]
+pub(crate) type StandardSink = Vec<u8>;
+#[cfg(not(feature = "alloc"))]
+pub(crate) type StandardSink = dyn Sink;
+
 /// Never full: it grows.
+#[cfg(feature = "alloc")]
 impl Sink for Vec<u8> {
     #[inline]
     fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {
@@ -234,6 +243,21 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
         self.comma = true;
     }
 
+    /// A string that was read: what it says, escaped as by [`string`](Self::string).
+    pub(crate) fn decoded(&mut self, text: JsonStr<'_>) {
+        match text.as_plain() {
+            Some(plain) => self.string(plain),
+            None => self.display(&Decoded(text)),
+        }
+    }
+
+    /// The same as the name of a member.
+    pub(crate) fn decoded_key(&mut self, name: JsonStr<'_>) {
+        self.decoded(name);
+        self.append(b":");
+        self.comma = false;
+    }
+
     /// A signed integer.
     #[inline]
     pub fn integer(&mut self, value: i64) {
@@ -402,6 +426,14 @@ impl<S: Sink + ?Sized> fmt::Debug for Writer<'_, S> {
             .field("len", &self.sink.len())
             .field("full", &self.full)
             .finish_non_exhaustive()
+    }
+}
+
+struct Decoded<'b>(JsonStr<'b>);
+
+impl fmt::Display for Decoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|char| f.write_char(char))
     }
 }
 

@@ -1,6 +1,7 @@
 //! How long results may be kept (server, utilities, "Caching").
 
-use super::codec::{Decode, DecodeError, Target, Write, own_as_is};
+use super::codec::{Decode, DecodeError};
+use super::codec::{Target, Write, own_as_is};
 use crate::json::{RawJson, Sink, Writer};
 
 /// How long, and for whom, a result may be cached.

@@ -3,7 +3,10 @@
 use core::fmt;
 use core::ops::BitOr;
 
-use super::codec::{A, C, D, Decode, DecodeError, E, Own, Target, Write, value_impls};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{A, C, D, E, Target, Write, value_impls};
+use super::codec::{Decode, DecodeError};
 use crate::json::{Json, RawJson, Sink, Writer};
 
 /// A set of client capabilities. Those of extensions and experiments are not in it.
@@ -156,6 +159,7 @@ impl Write for ClientCapabilities {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Decode<'_> for ClientCapabilities {
     fn decode(value: RawJson<'_>) -> Result<Self, DecodeError> {
         Self::read(value).ok_or(DecodeError::new("an object").at("ClientCapabilities", ""))
@@ -187,12 +191,13 @@ impl From<ClientCapabilities> for ClientCapabilitiesObject<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for ClientCapabilitiesObject<'b> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let known = ClientCapabilities::decode(value)?;
         let mut found = Self::from(known);
         for (name, value) in value.as_object().into_iter().flatten() {
-            let (slot, name) = match &*name.decode() {
+            let (slot, name) = match &*name.known() {
                 "tasks" => (&mut found.tasks, "tasks"),
                 "extensions" => (&mut found.extensions, "extensions"),
                 "experimental" => (&mut found.experimental, "experimental"),
@@ -226,6 +231,7 @@ impl Write for ClientCapabilitiesObject<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for ClientCapabilitiesObject<'_> {
     type Owned = ClientCapabilitiesObject<'static>;
 

@@ -1,8 +1,11 @@
 //! Completion of arguments (server, utilities, "Completion").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
-use super::codec::{Decode, DecodeError, Own, Target, Write, record, result_impls, value_impls};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{Decode, DecodeError};
+use super::codec::{Target, Write, record, result_impls, value_impls};
 use super::content::tag;
 use super::{List, Map};
 use crate::json::{Json, RawJson, Sink, Writer};
@@ -107,6 +110,7 @@ mod bounded {
     use super::Completion;
     use crate::json::{RawJson, Sink, Writer};
 
+    #[cfg(feature = "alloc")]
     pub(super) fn decode<'b>(value: RawJson<'b>) -> Result<Completion<'b>, DecodeError> {
         Completion::decode(value)
     }
@@ -133,6 +137,7 @@ mod bounded {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for CompletionReference<'b> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let not_tagged = DecodeError::new("an object with a `type`").at("CompletionReference", "");
@@ -154,6 +159,7 @@ impl Write for CompletionReference<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for CompletionReference<'_> {
     type Owned = CompletionReference<'static>;
 

@@ -1,9 +1,13 @@
 //! Content blocks (server, "Tools", "Tool Result"; client, "Sampling").
 
-use alloc::borrow::Cow;
+use crate::Cow;
+#[cfg(feature = "alloc")]
 use alloc::boxed::Box;
 
-use super::codec::{B, C, D, Decode, DecodeError, Own, Target, Write, record, value_impls};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{B, C, D, Target, Write, record, value_impls};
+use super::codec::{Decode, DecodeError};
 use super::{Annotations, List, Resource, ResourceContents};
 use crate::json::{Json, RawJson, Sink, Writer};
 
@@ -20,12 +24,16 @@ pub enum ContentBlock<'a> {
     /// Sound. From 2025-03-26 on.
     Audio(AudioContent<'a>),
     /// Where a resource is. From 2025-06-18 on.
+    #[cfg(feature = "alloc")]
     ResourceLink(Box<Resource<'a>>),
     /// A resource itself.
+    #[cfg(feature = "alloc")]
     Resource(Box<EmbeddedResource<'a>>),
     /// The model wants a tool called: in sampling only. From 2025-11-25 on.
+    #[cfg(feature = "alloc")]
     ToolUse(Box<ToolUseContent<'a>>),
     /// What came of it: in sampling only. From 2025-11-25 on.
+    #[cfg(feature = "alloc")]
     ToolResult(Box<ToolResultContent<'a>>),
     /// A block of any other type: an object with a `type`, written as it is.
     Unknown(Json<'a>),
@@ -130,24 +138,28 @@ impl<'a> ContentBlock<'a> {
     }
 
     /// A link to a resource.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn resource_link(resource: Resource<'a>) -> Self {
         Self::ResourceLink(Box::new(resource))
     }
 
     /// A resource itself.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn resource(contents: ResourceContents<'a>) -> Self {
         Self::Resource(Box::new(EmbeddedResource::new(contents)))
     }
 
     /// A call that the model wants to be made.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn tool_use(call: ToolUseContent<'a>) -> Self {
         Self::ToolUse(Box::new(call))
     }
 
     /// What came of a call.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn tool_result(result: ToolResultContent<'a>) -> Self {
         Self::ToolResult(Box::new(result))
@@ -165,12 +177,14 @@ impl<'a> ContentBlock<'a> {
 }
 
 /// One block.
+#[cfg(feature = "alloc")]
 impl<'a> From<ContentBlock<'a>> for List<'a, ContentBlock<'a>> {
     fn from(block: ContentBlock<'a>) -> Self {
         [block].into()
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for ContentBlock<'b> {
     /// Recurses where results of tools hold blocks, as deep as the text was allowed to be.
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
@@ -194,7 +208,7 @@ pub(super) fn tag<'b>(value: RawJson<'b>, name: &str) -> Option<Cow<'b, str>> {
     let mut tags = value.as_object()?.filter(|(known, _)| *known == name);
     let (_, tag) = tags.next()?;
     match tags.next() {
-        None => tag.as_string().map(crate::json::JsonStr::decode),
+        None => Cow::decode(tag).ok(),
         Some(_) => None,
     }
 }
@@ -211,9 +225,11 @@ impl Write for ContentBlock<'_> {
             }) => write_text(text, json),
             Self::Text(text) => text.write(target, json),
             Self::Image(image) => image.write(target, json),
+            #[cfg(feature = "alloc")]
             Self::Resource(resource) => resource.write(target, json),
             Self::Unknown(block) => json.raw(block.raw()),
             Self::Audio(audio) if target.since(B) => audio.write(target, json),
+            #[cfg(feature = "alloc")]
             Self::ResourceLink(resource) if target.since(C) => {
                 json.begin_object();
                 json.key("type");
@@ -221,9 +237,12 @@ impl Write for ContentBlock<'_> {
                 resource.write_members(target, json);
                 json.end_object();
             }
+            #[cfg(feature = "alloc")]
             Self::ToolUse(call) if target.since(D) => call.write(target, json),
+            #[cfg(feature = "alloc")]
             Self::ToolResult(result) if target.since(D) => result.write(target, json),
             Self::Audio(_) => write_text("[audio left out: 2024-11-05 cannot carry it]", json),
+            #[cfg(feature = "alloc")]
             Self::ResourceLink(resource) => {
                 json.open("{\"type\":\"text\",\"text\":");
                 json.display(&format_args!(
@@ -232,11 +251,13 @@ impl Write for ContentBlock<'_> {
                 ));
                 json.end_object();
             }
+            #[cfg(feature = "alloc")]
             Self::ToolUse(call) => {
                 json.open("{\"type\":\"text\",\"text\":");
                 json.display(&format_args!("[call of {} with {}]", call.name, call.input));
                 json.end_object();
             }
+            #[cfg(feature = "alloc")]
             Self::ToolResult(result) => {
                 let text = result.content.iter().find_map(ContentBlock::as_text);
                 write_text(text.unwrap_or("[result of a tool left out]"), json);
@@ -251,6 +272,7 @@ fn write_text<S: Sink + ?Sized>(text: &str, json: &mut Writer<'_, S>) {
     json.end_object();
 }
 
+#[cfg(feature = "alloc")]
 impl Own for ContentBlock<'_> {
     type Owned = ContentBlock<'static>;
 

@@ -1,10 +1,11 @@
 //! Elicitation: a server asks the client's user (client, "Elicitation").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
-use super::codec::{
-    Decode, DecodeError, Own, Target, Write, names, record, result_impls, value_impls,
-};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{Decode, DecodeError};
+use super::codec::{Target, Write, names, record, result_impls, value_impls};
 use super::content::tag;
 use super::{List, Map, PrimitiveSchema, TaskMetadata};
 use crate::json::{Json, RawJson, Sink, Writer};
@@ -66,6 +67,7 @@ record! {
 impl RequestedSchema<'_> {
     /// What the form holds before anyone has touched it: an object of the fields that have defaults (ELI-09). It is the
     /// content of an answer where the user changes nothing.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn defaults(&self) -> Json<'static> {
         Json::written_unchecked(|json| {
@@ -201,6 +203,7 @@ impl<'a> ElicitResult<'a> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for ElicitRequestParams<'b> {
     /// Without a `mode` it is a form (ELI-03).
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
@@ -230,6 +233,7 @@ impl Write for ElicitRequestParams<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for ElicitRequestParams<'_> {
     type Owned = ElicitRequestParams<'static>;
 

@@ -1,6 +1,6 @@
 //! `Implementation`: who a peer says it is (TYP-01).
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::codec::record;
 use super::{Icon, List};

@@ -1,11 +1,12 @@
 //! Input in the middle of a request (2026-07-28, basic, patterns, "Multi Round-Trip Requests"). Older revisions send the
 //! same questions as requests of their own.
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
-use super::codec::{
-    Decode, DecodeError, Own, Target, Write, optional, record, required, result_impls, value_impls,
-};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{Decode, DecodeError, optional, required};
+use super::codec::{Target, Write, record, result_impls, value_impls};
 use super::content::tag;
 use super::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
@@ -54,6 +55,7 @@ impl<'b> InputRequest<'b> {
     /// # Errors
     ///
     /// The params are not what the method has.
+    #[cfg(feature = "alloc")]
     pub fn of(method: Cow<'b, str>, params: Option<RawJson<'b>>) -> Result<Self, DecodeError> {
         const ELICIT: &str = Method::ElicitationCreate.as_str();
         const SAMPLE: &str = Method::SamplingCreateMessage.as_str();
@@ -119,6 +121,7 @@ impl<'b> InputRequest<'b> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for InputRequest<'b> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let not_named = DecodeError::new("a string").at("InputRequest", "method");
@@ -157,6 +160,7 @@ impl Write for InputRequest<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for InputRequest<'_> {
     type Owned = InputRequest<'static>;
 
@@ -196,6 +200,7 @@ impl<'b> InputResponse<'b> {
     /// # Errors
     ///
     /// It is not what the method's result is.
+    #[cfg(feature = "alloc")]
     pub fn of(method: &str, value: RawJson<'b>) -> Result<Self, DecodeError> {
         const ELICIT: &str = Method::ElicitationCreate.as_str();
         const SAMPLE: &str = Method::SamplingCreateMessage.as_str();
@@ -209,6 +214,7 @@ impl<'b> InputResponse<'b> {
     }
 
     /// The same, kept for as long as wanted: what was borrowed is copied.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn into_owned(self) -> InputResponse<'static> {
         match self {

@@ -1,7 +1,7 @@
 //! How a connection begins: `initialize` up to 2025-11-25 (basic, "Lifecycle"), `server/discover` since (server,
 //! "Discovery").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::codec::{record, result_impls};
 use super::{CacheScope, Implementation, List, ServerCapabilities};

@@ -1,12 +1,18 @@
 //! Lists and maps, borrowed or owned.
 
-use alloc::borrow::Cow;
+use crate::Cow;
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
-use super::codec::{Decode, DecodeError, Own, Target, Write};
-use crate::json::{RawJson, Sink, Writer};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{Decode, DecodeError};
+use super::codec::{Target, Write};
+#[cfg(feature = "alloc")]
+use crate::json::RawJson;
+use crate::json::{Sink, Writer};
 
 /// A list, borrowed or owned: a `Cow<[T]>` that, unlike one, may stand where shorter-lived elements are asked for.
 ///
@@ -27,14 +33,16 @@ pub enum List<'a, T> {
     /// Of somebody else.
     Borrowed(&'a [T]),
     /// Of its own.
+    #[cfg(feature = "alloc")]
     Owned(Vec<T>),
 }
 
 impl<T> List<'_, T> {
     /// No elements.
-    pub const EMPTY: Self = Self::Owned(Vec::new());
+    pub const EMPTY: Self = Self::Borrowed(&[]);
 
     /// The elements.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn into_vec(self) -> Vec<T>
     where
@@ -54,6 +62,7 @@ impl<T> Deref for List<'_, T> {
     fn deref(&self) -> &[T] {
         match self {
             Self::Borrowed(list) => list,
+            #[cfg(feature = "alloc")]
             Self::Owned(list) => list,
         }
     }
@@ -79,12 +88,14 @@ impl<T: fmt::Debug> fmt::Debug for List<'_, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T> From<Vec<T>> for List<'_, T> {
     fn from(list: Vec<T>) -> Self {
         Self::Owned(list)
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T, const N: usize> From<[T; N]> for List<'_, T> {
     fn from(list: [T; N]) -> Self {
         Self::Owned(list.into())
@@ -97,6 +108,7 @@ impl<'a, T> From<&'a [T]> for List<'a, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'a, T> From<&'a Vec<T>> for List<'a, T> {
     fn from(list: &'a Vec<T>) -> Self {
         Self::Borrowed(list)
@@ -109,12 +121,14 @@ impl<'a, T, const N: usize> From<&'a [T; N]> for List<'a, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T> FromIterator<T> for List<'_, T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
         Self::Owned(elements.into_iter().collect())
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T: Clone> IntoIterator for List<'_, T> {
     type Item = T;
     type IntoIter = alloc::vec::IntoIter<T>;
@@ -134,6 +148,7 @@ impl<'l, T> IntoIterator for &'l List<'_, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b, T: Decode<'b>> Decode<'b> for List<'_, T> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let elements = value.as_array().ok_or(DecodeError::new("an array"))?;
@@ -152,6 +167,7 @@ impl<T: Write> Write for List<'_, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T: Own + Clone> Own for List<'_, T> {
     type Owned = List<'static, T::Owned>;
 
@@ -193,6 +209,7 @@ impl<'a, T> Map<'a, T> {
         self.0.is_empty()
     }
 
+    #[cfg(feature = "alloc")]
     /// Puts in a value, in the place of the one that had its name if there was one.
     pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, value: T)
     where
@@ -226,6 +243,7 @@ impl<T: fmt::Debug> fmt::Debug for Map<'_, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 /// Of entries of one name the last counts.
 impl<'a, T: Clone, N: Into<Cow<'a, str>>> FromIterator<(N, T)> for Map<'a, T> {
     fn from_iter<I: IntoIterator<Item = (N, T)>>(entries: I) -> Self {
@@ -252,12 +270,14 @@ impl<'a, T: Clone, N: Into<Cow<'a, str>>> FromIterator<(N, T)> for Map<'a, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'a, T: Clone, N: Into<Cow<'a, str>>, const L: usize> From<[(N, T); L]> for Map<'a, T> {
     fn from(entries: [(N, T); L]) -> Self {
         entries.into_iter().collect()
     }
 }
 
+#[cfg(feature = "alloc")]
 /// Whether a name occurs twice.
 fn twice<T>(entries: &[(Cow<'_, str>, T)]) -> bool {
     // Peers choose how many: no quadratic search.
@@ -266,6 +286,7 @@ fn twice<T>(entries: &[(Cow<'_, str>, T)]) -> bool {
     names.windows(2).any(|pair| pair[0] == pair[1])
 }
 
+#[cfg(feature = "alloc")]
 impl<'b, T: Decode<'b>> Decode<'b> for Map<'b, T> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let members = value.as_object().ok_or(DecodeError::new("an object"))?;
@@ -290,6 +311,7 @@ impl<T: Write> Write for Map<'_, T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T: Own + Clone> Own for Map<'_, T> {
     type Owned = Map<'static, T::Owned>;
 

@@ -1,8 +1,9 @@
 //! Log messages to the client (server, utilities, "Logging").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
-use super::codec::{Decode, DecodeError, Target, Write, own_as_is, record, value_impls};
+use super::codec::{Decode, DecodeError};
+use super::codec::{Target, Write, own_as_is, record, value_impls};
 use crate::json::{Json, RawJson, Sink, Writer};
 
 /// How severe a log message is: the levels of RFC 5424, in rising order (LOG-01). A closed set.
@@ -69,7 +70,7 @@ impl Decode<'_> for LoggingLevel {
     fn decode(value: RawJson<'_>) -> Result<Self, DecodeError> {
         value
             .as_string()
-            .and_then(|name| Self::parse(&name.decode()))
+            .and_then(|name| Self::parse(&name.known()))
             .ok_or(DecodeError::new(EXPECTED))
     }
 }

@@ -102,7 +102,7 @@ impl<'b> RequestMeta<'b> {
         name: JsonStr<'b>,
         json: &mut Tokenizer<'b>,
     ) -> Result<(), json::Error> {
-        let (slot, bit, name) = match &*name.decode() {
+        let (slot, bit, name) = match &*name.known() {
             key::PROTOCOL_VERSION => (&mut self.protocol_version, 1, key::PROTOCOL_VERSION),
             key::CLIENT_CAPABILITIES => (
                 &mut self.client_capabilities,

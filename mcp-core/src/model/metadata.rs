@@ -1,6 +1,6 @@
 //! What several types carry: annotations, icons, roles (basic, "Icons"; server, "Resources", "Annotations").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::List;
 use super::codec::{names, record};

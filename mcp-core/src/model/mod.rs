@@ -1,7 +1,7 @@
 //! MCP's vocabulary: borrowed structs, one file per page of the specification. Knows no engine state.
 //!
 //! Names are the specification's, of the newest revision that has the thing. Everything borrows the message it was read
-//! from or the caller's text, or owns its own ([`Cow`](alloc::borrow::Cow), [`List`], [`Json`](crate::json::Json));
+//! from or the caller's text, or owns its own ([`Cow`](crate::Cow), [`List`], [`Json`](crate::json::Json));
 //! `into_owned` cuts it loose. What a revision does not have is left out when [writing](Encode) to it, and tolerated when
 //! [reading](Decode).
 //!
@@ -15,8 +15,10 @@ mod cache;
 mod capability;
 mod codec;
 mod completion;
+mod constant;
 mod content;
 mod elicitation;
+#[cfg(feature = "alloc")]
 pub mod header;
 mod implementation;
 mod input;
@@ -30,6 +32,7 @@ mod params;
 mod primitive;
 mod progress;
 mod prompt;
+#[cfg(feature = "alloc")]
 pub mod request;
 mod resource;
 mod roots;
@@ -40,6 +43,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod tool;
+#[cfg(feature = "alloc")]
 mod uri_template;
 mod version;
 
@@ -79,6 +83,7 @@ pub use prompt::{
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage,
 };
+#[cfg(feature = "alloc")]
 pub use request::{Request, RequestOutcome, ResultType};
 pub use resource::{
     BlobResourceContents, ListResourceTemplatesResult, ListResourcesResult,
@@ -98,10 +103,12 @@ pub use subscription::{
 pub use task::{
     CreateTaskResult, ListTasksResult, Task, TaskMetadata, TaskRequestParams, TaskStatus,
 };
+#[cfg(feature = "alloc")]
 pub(crate) use tool::is_object_schema;
 pub use tool::{
     CallToolRequestParams, CallToolResult, ListToolsResult, TaskSupport, Tool, ToolAnnotations,
     ToolExecution,
 };
+#[cfg(feature = "alloc")]
 pub use uri_template::{TemplateError, TemplateErrorKind, TemplateValue, UriTemplate, Variables};
 pub use version::{Era, ProtocolVersion};

@@ -87,7 +87,7 @@ impl<'b> Params<'b> {
 impl<'b> ReadParams<'b> for Params<'b> {
     fn member(&mut self, name: JsonStr<'b>, json: &mut Tokenizer<'b>) -> Result<(), json::Error> {
         // Borrowed unless the name is written with escapes, which nobody does.
-        let (slot, bit, name) = match &*name.decode() {
+        let (slot, bit, name) = match &*name.known() {
             "_meta" => return self.read_meta(json),
             "name" => (&mut self.name, 1 << 1, "params.name"),
             "arguments" => (&mut self.arguments, 1 << 2, "params.arguments"),

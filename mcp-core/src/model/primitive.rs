@@ -1,11 +1,12 @@
 //! The fields of a form: flat schemas (client, "Elicitation", "Requested Schema").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::List;
-use super::codec::{
-    D, Decode, DecodeError, Own, Target, Write, names, optional, own_as_is, record, value_impls,
-};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{D, Target, Write, names, own_as_is, record, value_impls};
+use super::codec::{Decode, DecodeError, optional};
 use crate::json::{Json, RawJson, Sink, Writer};
 
 /// One field of a form.
@@ -179,6 +180,7 @@ fn member_as<'b, T: Decode<'b>>(
     optional(member(object, &[name])).map_err(|error| error.at("EnumSchema", name))
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for EnumSchema<'b> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let items = member(value, &["items"]);
@@ -209,6 +211,7 @@ impl<'b> Decode<'b> for EnumSchema<'b> {
 
 /// What can be chosen, from titled constants or from values with or without names beside them. An early draft says
 /// `oneOf` where `anyOf` came to stand (ELI-08).
+#[cfg(feature = "alloc")]
 fn options<'b>(value: RawJson<'b>) -> Result<List<'b, EnumOption<'b>>, DecodeError> {
     let at = |error: DecodeError| error.at("EnumSchema", "enum");
     if let Some(titled) = member(value, &["oneOf", "anyOf"]) {
@@ -229,6 +232,7 @@ fn options<'b>(value: RawJson<'b>) -> Result<List<'b, EnumOption<'b>>, DecodeErr
         .collect())
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for EnumOption<'b> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let required = |name| {
@@ -344,6 +348,7 @@ impl EnumOption<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for EnumOption<'_> {
     type Owned = EnumOption<'static>;
 
@@ -357,6 +362,7 @@ impl Own for EnumOption<'_> {
 
 own_as_is!(Several);
 
+#[cfg(feature = "alloc")]
 impl Own for EnumSchema<'_> {
     type Owned = EnumSchema<'static>;
 
@@ -376,6 +382,7 @@ value_impls!(EnumSchema<'_>);
 
 impl PrimitiveSchema<'_> {
     /// What stands in the field at first, if anything does: an array for a choice of several.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn default_value(&self) -> Option<Json<'static>> {
         match self {
@@ -406,6 +413,7 @@ impl PrimitiveSchema<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for PrimitiveSchema<'b> {
     /// By the members that are there (TYP-13); what fits no form is kept as it is.
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
@@ -437,6 +445,7 @@ impl Write for PrimitiveSchema<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for PrimitiveSchema<'_> {
     type Owned = PrimitiveSchema<'static>;
 

@@ -1,6 +1,6 @@
 //! `notifications/progress` (basic, patterns, "Progress").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::ProtocolVersion;
 use super::codec::{B, Target, record};

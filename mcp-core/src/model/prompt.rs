@@ -1,6 +1,6 @@
 //! Prompts (server, "Prompts").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::codec::{record, result_impls};
 use super::{CacheScope, ContentBlock, Icon, List, Map, Role};

@@ -1,8 +1,11 @@
 //! Resources and their templates (server, "Resources").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
-use super::codec::{Decode, DecodeError, Own, Target, Write, record, result_impls, value_impls};
+#[cfg(feature = "alloc")]
+use super::codec::Own;
+use super::codec::{Decode, DecodeError};
+use super::codec::{Target, Write, record, result_impls, value_impls};
 use super::{Annotations, CacheScope, Icon, List, Map};
 use crate::json::{Json, RawJson, Sink, Writer};
 
@@ -130,6 +133,7 @@ impl<'a> ResourceContents<'a> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for ResourceContents<'b> {
     /// Told apart by whether there is a `blob`: text is what all have that are not.
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
@@ -151,6 +155,7 @@ impl Write for ResourceContents<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for ResourceContents<'_> {
     type Owned = ResourceContents<'static>;
 

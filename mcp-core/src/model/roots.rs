@@ -1,6 +1,6 @@
 //! Roots: where a client lets servers work (client, "Roots").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::List;
 use super::codec::{record, result_impls};

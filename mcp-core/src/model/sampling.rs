@@ -1,6 +1,6 @@
 //! Sampling: a server asks the client's model (client, "Sampling").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::codec::{names, record, result_impls};
 use super::{ContentBlock, List, Role, TaskMetadata, Tool};
@@ -146,6 +146,7 @@ mod said {
     use super::super::{ContentBlock, List};
     use crate::json::{Kind, RawJson, Sink, Writer};
 
+    #[cfg(feature = "alloc")]
     pub(super) fn decode<'b>(
         value: RawJson<'b>,
     ) -> Result<List<'b, ContentBlock<'b>>, DecodeError> {
@@ -182,6 +183,7 @@ mod conversation {
     use super::SamplingMessage;
     use crate::json::{RawJson, Sink, Writer};
 
+    #[cfg(feature = "alloc")]
     pub(super) fn decode<'b>(
         value: RawJson<'b>,
     ) -> Result<List<'b, SamplingMessage<'b>>, DecodeError> {

@@ -1,7 +1,9 @@
 //! Server capabilities: what a server offers (basic, "Capabilities").
 
+#[cfg(feature = "alloc")]
+use super::codec::Own;
 use super::codec::{B, D, E};
-use super::codec::{Decode, DecodeError, Own, Target, Write, optional, value_impls};
+use super::codec::{Decode, DecodeError, Target, Write, optional, value_impls};
 use crate::json::{Json, RawJson, Sink, Writer};
 
 /// What a server offers. A capability counts as declared if its value is an object (CAP-05).
@@ -63,6 +65,7 @@ impl ResourcesCapability {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b> Decode<'b> for ServerCapabilities<'b> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let record = "ServerCapabilities";
@@ -168,6 +171,7 @@ impl Write for ServerCapabilities<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for ServerCapabilities<'_> {
     type Owned = ServerCapabilities<'static>;
 

@@ -1,6 +1,6 @@
 //! `subscriptions/listen` (2026-07-28, basic, patterns, "Subscriptions").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::List;
 use super::codec::{record, result_impls};
@@ -58,6 +58,7 @@ impl<'a> SubscriptionFilter<'a> {
     }
 
     /// The resource of this URI; can be said of several.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn resource(mut self, uri: impl Into<Cow<'a, str>>) -> Self {
         let mut uris = self.resource_subscriptions.unwrap_or_default().into_vec();

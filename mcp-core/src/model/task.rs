@@ -1,13 +1,11 @@
 //! The experimental tasks of 2025-11-25, as far as they are on the wire (basic, utilities, "Tasks"). No other revision
 //! has them.
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::List;
-use super::codec::{
-    Decode, DecodeError, Target, Write, names, optional, own_as_is, record, result_impls,
-    value_impls,
-};
+use super::codec::{Decode, DecodeError, optional};
+use super::codec::{Target, Write, names, own_as_is, record, result_impls, value_impls};
 use crate::json::{Json, RawJson, Sink, Writer};
 
 /// Asks that a request be run as a task.
@@ -18,6 +16,7 @@ pub struct TaskMetadata {
     pub ttl: Option<u64>,
 }
 
+#[cfg(feature = "alloc")]
 impl Decode<'_> for TaskMetadata {
     fn decode(value: RawJson<'_>) -> Result<Self, DecodeError> {
         let at = |error: DecodeError| error.at("TaskMetadata", "ttl");

@@ -1,6 +1,6 @@
 //! Tools and their results (server, "Tools").
 
-use alloc::borrow::Cow;
+use crate::Cow;
 
 use super::codec::{C, E, Target, names, record, result_impls};
 use super::{CacheScope, ClientCapabilities, ContentBlock, Icon, List, Map, TaskMetadata};

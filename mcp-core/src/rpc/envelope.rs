@@ -252,7 +252,7 @@ impl<'b> Members<'b> {
     #[inline(always)]
     fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, &'static str)> {
         // Borrowed unless the name is written with escapes, which nobody does.
-        Some(match &*name.decode() {
+        Some(match &*name.known() {
             "jsonrpc" => (&mut self.jsonrpc, "jsonrpc"),
             "id" => (&mut self.id, "id"),
             "method" => (&mut self.method, "method"),

@@ -6,6 +6,7 @@ mod id;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "alloc")]
 pub(crate) use encode::write_numbered_request;
 pub use encode::{ErrorObject, write_error, write_notification, write_request, write_result};
 pub use envelope::{Envelope, Malformed, Notification, Outcome, ReadParams, Request, Response};

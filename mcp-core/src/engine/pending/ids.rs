@@ -9,6 +9,8 @@ use core::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+use crate::engine::memory::Ids;
+
 /// So many ids share a block: one cache line of places.
 const WIDTH: u64 = 16;
 
@@ -16,7 +18,7 @@ const WIDTH: u64 = 16;
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
-pub(super) struct Ids {
+pub(in crate::engine) struct Numbered {
     newest: Block,
     older: HashTable<Block>,
     hasher: FixedState,
@@ -45,7 +47,7 @@ impl Block {
     }
 }
 
-impl Ids {
+impl Numbered {
     pub(super) const fn new(hasher: FixedState) -> Self {
         Self {
             newest: Block::new(0),
@@ -54,13 +56,20 @@ impl Ids {
             len: 0,
         }
     }
+}
 
-    pub(super) const fn len(&self) -> usize {
+impl Ids for Numbered {
+    fn new(seed: u64) -> Self {
+        Self::new(FixedState::with_seed(seed))
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
         self.len
     }
 
-    /// Adds an id that is greater than any before.
-    pub(super) fn insert(&mut self, id: u64, place: u32) {
+    #[inline]
+    fn insert(&mut self, id: u64, place: u32) {
         let number = id / WIDTH;
         if self.newest.number != number {
             let block = core::mem::replace(&mut self.newest, Block::new(number));
@@ -76,7 +85,8 @@ impl Ids {
         self.len += 1;
     }
 
-    pub(super) fn get(&self, id: u64) -> Option<u32> {
+    #[inline]
+    fn get(&self, id: u64, _: usize, _: impl FnMut(u32) -> bool) -> Option<u32> {
         let number = id / WIDTH;
         let block = if self.newest.number == number {
             &self.newest
@@ -88,8 +98,8 @@ impl Ids {
         (place != NONE).then_some(place)
     }
 
-    /// Removes an id that is there.
-    pub(super) fn remove(&mut self, id: u64) {
+    #[inline]
+    fn remove(&mut self, id: u64) {
         let number = id / WIDTH;
         self.len -= 1;
         if self.newest.number == number {

@@ -6,8 +6,10 @@
 //! begins, a list of level 0 is due, and those of another one move down at least one level: each deadline moves at most
 //! once per level in its life.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::engine::memory::Deadlines;
 use crate::time::Instant;
 
 /// A tick is 2^10 microseconds.
@@ -23,7 +25,7 @@ const DUE: usize = LEVELS * PLACES;
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
-pub(super) struct Wheel {
+pub(in crate::engine) struct Wheel {
     /// The tick up to which all has become due.
     now: u64,
     /// For each level, which of its lists have entries.
@@ -50,6 +52,15 @@ impl Default for Wheel {
             occupied: [0; LEVELS],
             heads: [NONE; DUE + 1],
             links: Vec::new(),
+        }
+    }
+}
+
+impl Deadlines for Option<Box<Wheel>> {
+    #[inline]
+    fn clear(&mut self, place: u32) {
+        if let Some(wheel) = self {
+            wheel.clear(place);
         }
     }
 }

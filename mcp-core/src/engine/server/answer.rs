@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use super::catalog::{COMPLETE, Cacheable, Catalog, write_cache};
+use super::catalog::{COMPLETE, Cacheable, Offered, write_cache};
 use super::{ExtensionResult, ServedKind, ServerEngine};
 use crate::engine::call::Call as Accepted;
-use crate::engine::{CallKey, ReplyToken};
+use crate::engine::{CallKey, Memory, ReplyToken};
 use crate::error::{ErrorCode, PeerFault, SendError};
 use crate::json::{Full, Sink, Writer};
 use crate::model::{
@@ -56,7 +56,7 @@ impl fmt::Display for InputError {
 
 impl core::error::Error for InputError {}
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Answers a call with a result.
     ///
     /// # Errors
@@ -242,6 +242,7 @@ impl ServerEngine {
         let call = calls.get_mut(key).ok_or(SendError::Stale)?;
         let written = match call.batch {
             None => answer.write(catalog, call, out),
+            Some(_) if !M::BATCHES => Err(Full),
             Some(batch) => {
                 let length = batches.length(batch);
                 batches
@@ -260,10 +261,10 @@ impl ServerEngine {
 
 /// What a call is answered with.
 trait Written {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full>;
 }
@@ -272,10 +273,10 @@ struct Complete<'a, R>(&'a R);
 
 impl<R: EncodeResult> Written for Complete<'_, R> {
     #[inline]
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         write_result(out, call.id(), |json| {
@@ -301,10 +302,10 @@ impl<R: EncodeResult> Written for Complete<'_, R> {
 struct InputRequired<'a>(&'a InputRequiredResult<'a>);
 
 impl Written for InputRequired<'_> {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         write_result(out, call.id(), |json| {
@@ -318,10 +319,10 @@ impl Written for InputRequired<'_> {
 
 impl Written for ErrorObject<'_> {
     #[inline]
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        _: &Catalog,
-        call: &Accepted,
+        _: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         let code = permitted(self.code, call.version);
@@ -348,10 +349,10 @@ fn permitted(code: ErrorCode, version: ProtocolVersion) -> ErrorCode {
 struct NotFound<'a>(&'a str);
 
 impl Written for NotFound<'_> {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        _: &Catalog,
-        call: &Accepted,
+        _: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         let era = call.version.era();
@@ -369,10 +370,10 @@ impl Written for NotFound<'_> {
 struct Missing(ClientCapabilities);
 
 impl Written for Missing {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        _: &Catalog,
-        call: &Accepted,
+        _: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         let era = call.version.era();
@@ -385,10 +386,10 @@ impl Written for Missing {
 }
 
 impl Written for ExtensionResult<'_> {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         write_result(out, call.id(), |json| {
@@ -396,7 +397,7 @@ impl Written for ExtensionResult<'_> {
             let meta = self.members.member("_meta");
             catalog.write_head(self.result_type, meta, call.version, json);
             for (name, value) in self.own(call.version.era()) {
-                json.key(&name.decode());
+                json.decoded_key(name);
                 json.raw(value);
             }
             json.end_object();
@@ -407,10 +408,10 @@ impl Written for ExtensionResult<'_> {
 struct MissingExtension(usize);
 
 impl Written for MissingExtension {
-    fn write<S: Sink + ?Sized>(
+    fn write<M: Memory, S: Sink + ?Sized>(
         &self,
-        catalog: &Catalog,
-        call: &Accepted,
+        catalog: &M::Catalog,
+        call: &Accepted<M>,
         out: &mut S,
     ) -> Result<(), Full> {
         let (extension, era) = (self.0, call.version.era());

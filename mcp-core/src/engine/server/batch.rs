@@ -1,7 +1,6 @@
 //! JSON-RPC batches, which 2025-03-26 has and no other revision (BAT-01, BAT-08).
 
-use alloc::vec::Vec;
-
+use crate::engine::memory::{Memory, Rows as _, Standard};
 use crate::json::{Array, Full, Sink};
 
 /// Messages that came in one array, to be taken one by one with
@@ -23,28 +22,48 @@ pub(in crate::engine) struct BatchKey(u32);
 
 /// The answers of the batches that are not complete. Each has a call in flight, or is being taken: so there are no more of
 /// them than calls, and one.
-#[derive(Debug, Default)]
-pub(super) struct Batches {
-    slots: Vec<Gathering>,
-    free: Vec<u32>,
+pub(super) struct Batches<M: Memory = Standard> {
+    slots: M::Batches<Gathering<M>>,
+    free: M::Batches<u32>,
 }
 
-#[derive(Debug, Default)]
-struct Gathering {
+struct Gathering<M: Memory> {
     /// `[…,…` without the end; empty if there are none.
-    answers: Vec<u8>,
+    answers: M::Answers,
     /// How many calls are still to be answered, and one more while messages are being taken.
     due: usize,
 }
 
-impl Batches {
-    pub(super) fn open(&mut self) -> BatchKey {
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Gathering::default());
-            (self.slots.len() - 1) as u32
-        });
+impl<M: Memory> Default for Gathering<M> {
+    fn default() -> Self {
+        Self {
+            answers: Default::default(),
+            due: 0,
+        }
+    }
+}
+
+impl<M: Memory> Default for Batches<M> {
+    fn default() -> Self {
+        Self {
+            slots: Default::default(),
+            free: Default::default(),
+        }
+    }
+}
+
+impl<M: Memory> Batches<M> {
+    /// `None`: there is no room for one more.
+    pub(super) fn open(&mut self) -> Option<BatchKey> {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => {
+                self.slots.push(Gathering::default())?;
+                (self.slots.len() - 1) as u32
+            }
+        };
         self.slots[index as usize].due = 1;
-        BatchKey(index)
+        Some(BatchKey(index))
     }
 
     /// One more answer is due.
@@ -53,10 +72,15 @@ impl Batches {
     }
 
     /// Adds the answer that `write` writes, if it writes any.
-    pub(super) fn gather<T>(&mut self, key: BatchKey, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    pub(super) fn gather<T>(
+        &mut self,
+        key: BatchKey,
+        write: impl FnOnce(&mut M::Answers) -> T,
+    ) -> T {
         let answers = &mut self.slots[key.0 as usize].answers;
         let before = answers.len();
-        answers.push(if before == 0 { b'[' } else { b',' });
+        // Answers grow; where they do not, there are no batches.
+        let _ = answers.append(if before == 0 { b"[" } else { b"," });
         let written = write(answers);
         if answers.len() == before + 1 {
             answers.truncate(before);
@@ -80,17 +104,18 @@ impl Batches {
             return Ok(());
         }
         if !gathering.answers.is_empty() {
-            gathering.answers.push(b']');
+            gathering.answers.append(b"]")?;
             let before = out.len();
             let sent = out
                 .append(&gathering.answers)
                 .and_then(|()| out.end_message())
                 .inspect_err(|Full| out.truncate(before));
-            gathering.answers.pop();
+            gathering.answers.truncate(gathering.answers.len() - 1);
             sent?;
         }
         *gathering = Gathering::default();
-        self.free.push(key.0);
+        // As many as there are slots.
+        let _ = self.free.push(key.0);
         Ok(())
     }
 

@@ -1,22 +1,26 @@
 //! Subscriptions of both eras: `subscriptions/listen`, and `resources/subscribe` in a session.
 
-use alloc::borrow::Cow;
+mod wanted;
+
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
-use super::catalog::COMPLETE;
+use super::catalog::{COMPLETE, Offered};
 use super::extension::Extension;
-use super::refusal::refuse;
+#[cfg(feature = "alloc")]
+use super::refusal::refuse_unread;
 use super::request::string;
 use super::serve::write_empty;
 use super::subscriptions::{Change, Lists, Notice};
-use super::{Catalog, Incoming, Served, ServedKind, ServerEngine, Stop, Terms};
-use crate::engine::CallKey;
+use super::{Incoming, Served, ServedKind, ServerEngine, Stop, Terms};
+use crate::engine::{CallKey, Memory};
 use crate::error::PeerFault;
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
-use crate::model::{Decode, Encode, Params, SubscriptionFilter, key};
+use crate::model::{Params, key};
 use crate::rpc::{RequestId, write_notification, write_result};
+use wanted::Wanted;
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Marks that something has changed. Who is to be told of it is, by [`next_notification`](Self::next_notification):
     /// a session that declared to tell its client, and each `subscriptions/listen` that asked for it.
     ///
@@ -68,7 +72,7 @@ impl ServerEngine {
                 if let Change::Extension { params, .. } = change {
                     for (name, value) in object(params.member("_meta")) {
                         if name != key::SUBSCRIPTION_ID {
-                            json.key(&name.decode());
+                            json.decoded_key(name);
                             json.raw(value);
                         }
                     }
@@ -82,7 +86,7 @@ impl ServerEngine {
                 }
                 Change::Extension { params, .. } => {
                     for (name, value) in object(Some(params)).filter(|(name, _)| *name != "_meta") {
-                        json.key(&name.decode());
+                        json.decoded_key(name);
                         json.raw(value);
                     }
                 }
@@ -123,7 +127,7 @@ impl ServerEngine {
             json.raw(id);
             json.end_object();
         })?;
-        write_end(&self.catalog, id, out)
+        write_end(&*self.catalog, id, out)
     }
 
     /// `subscriptions/listen`: acknowledges what of it is honoured, and tells it from now on. A subscription to nothing
@@ -166,6 +170,7 @@ impl ServerEngine {
 
     /// Goes on with a `subscriptions/listen` that wants to hear of topics of extensions: `may` says of each, with the
     /// position of its extension, whether the client is told of it.
+    #[cfg(feature = "alloc")]
     pub fn listen_to<'b, S: Sink + ?Sized>(
         &mut self,
         listening: Listening<'b>,
@@ -174,31 +179,32 @@ impl ServerEngine {
     ) -> Incoming<'b> {
         let Listening { id, wanted, terms } = listening;
         let opened = self.topics(wanted).and_then(|mut topics| {
-            topics.retain(|(extension, topic)| may(*extension, topic));
+            topics.retain(|(extension, topic)| may(*extension, &topic.decode()));
             self.open_listen(id, wanted, &terms, &topics, out)
         });
         match opened {
             Ok(()) => Incoming::Handled,
-            Err(Stop::Fault(fault)) => refuse(out, Some(id), fault, None),
+            Err(Stop::Fault(fault)) => refuse_unread(out, Some(id), fault),
             Err(Stop::Full) => Incoming::Blocked,
         }
     }
 
     /// The topics that a filter wants.
-    fn topics<'b>(&self, wanted: RawJson<'b>) -> Result<Vec<(usize, Cow<'b, str>)>, Stop> {
+    #[cfg(feature = "alloc")]
+    fn topics<'b>(&self, wanted: RawJson<'b>) -> Result<Vec<Topic<'b>>, Stop> {
         let mut topics = Vec::new();
         for (extension, member, _) in self.catalog.extensions().topics() {
             let Some(wanted) = wanted.member(member).filter(|it| !it.is_null()) else {
                 continue;
             };
             for topic in wanted.as_array().ok_or(TOPICS)? {
-                let topic = topic.as_string().ok_or(TOPICS)?.decode();
+                let topic = topic.as_string().ok_or(TOPICS)?;
                 // A limit of its own, so that the list is bounded before anybody is asked about it.
                 if topics.len() >= self.limits.max_subscribed_uris {
                     let limit = self.limits.max_subscribed_uris;
                     return Err(PeerFault::Subscriptions { limit }.into());
                 }
-                if !topics.contains(&(extension, topic.clone())) {
+                if !topics.contains(&(extension, topic)) {
                     topics.push((extension, topic));
                 }
             }
@@ -211,52 +217,54 @@ impl ServerEngine {
         id: RequestId<'_>,
         wanted: RawJson<'_>,
         terms: &Terms,
-        topics: &[(usize, Cow<'_, str>)],
+        topics: &[Topic<'_>],
         out: &mut S,
     ) -> Result<(), Stop> {
-        let mut filter = SubscriptionFilter::decode(wanted).map_err(|error| PeerFault::Params {
-            field: match error.field {
-                "toolsListChanged" => "notifications.toolsListChanged",
-                "promptsListChanged" => "notifications.promptsListChanged",
-                "resourcesListChanged" => "notifications.resourcesListChanged",
-                "resourceSubscriptions" => "notifications.resourceSubscriptions",
-                _ => "notifications",
-            },
-            expected: error.expected,
-        })?;
-        self.honour(&mut filter);
+        let wanted = Wanted::read(wanted)?;
+        let offers = self.catalog.offers();
+        // What is not offered is left out (SUB-04, SUB-05, SUB-14).
+        let honoured = Wanted {
+            tools: wanted.tools && offers.tools_list_changed,
+            prompts: wanted.prompts && offers.prompts_list_changed,
+            resources: wanted.resources && offers.resources_list_changed,
+            uris: wanted.uris.filter(|_| offers.resources_subscribe),
+        };
         let limits = &self.limits;
-        let uris = filter.resource_subscriptions.as_deref().unwrap_or_default();
         if self.subscriptions.listens() >= limits.max_subscriptions {
             let limit = limits.max_subscriptions;
             return Err(PeerFault::Subscriptions { limit }.into());
         }
         let limit = limits.max_subscribed_uris;
-        if uris.len() + topics.len() > limit.saturating_sub(self.subscriptions.watched()) {
-            return Err(PeerFault::Subscriptions { limit }.into());
+        let busy = PeerFault::Subscriptions { limit };
+        let room = limit.saturating_sub(self.subscriptions.watched());
+        if honoured.uris().count() + topics.len() > room {
+            return Err(busy.into());
         }
-        if uris.iter().any(|uri| uri.len() > limits.max_subscribed_uri) {
+        if honoured
+            .uris()
+            .any(|uri| is_longer(uri, limits.max_subscribed_uri))
+        {
             return Err(LONG_URI.into());
         }
         if topics
             .iter()
-            .any(|(_, topic)| topic.len() > limits.max_subscribed_uri)
+            .any(|(_, topic)| is_longer(*topic, limits.max_subscribed_uri))
         {
             return Err(TOPICS.into());
         }
         let wants = Lists::NONE
-            .with(Lists::TOOLS, filter.tools_list_changed)
-            .with(Lists::PROMPTS, filter.prompts_list_changed)
-            .with(Lists::RESOURCES, filter.resources_list_changed);
+            .with(Lists::TOOLS, honoured.tools)
+            .with(Lists::PROMPTS, honoured.prompts)
+            .with(Lists::RESOURCES, honoured.resources);
         let before = out.len();
         let key = self.calls.insert(id, None, terms.version, None, limits)?;
-        if let Err(Full) = write_acknowledged(&self.catalog, &filter, topics, terms, id, out) {
+        if let Err(Full) = write_acknowledged(&*self.catalog, &honoured, topics, id, out) {
             self.calls.remove(key);
             return Err(Stop::Full);
         }
-        if wants.is_empty() && uris.is_empty() && topics.is_empty() {
+        if wants.is_empty() && honoured.uris().next().is_none() && topics.is_empty() {
             self.calls.remove(key);
-            return write_end(&self.catalog, id.raw(), out).map_err(|Full| {
+            return write_end(&*self.catalog, id.raw(), out).map_err(|Full| {
                 out.truncate(before);
                 Stop::Full
             });
@@ -264,25 +272,16 @@ impl ServerEngine {
         if let Some(call) = self.calls.get_mut(key) {
             call.served = Served::new(ServedKind::Listen, terms);
         }
-        let listener = self.subscriptions.open(Some(key), wants, false);
-        for uri in uris {
-            self.subscriptions.watch(listener, None, uri);
-        }
-        for (extension, topic) in topics {
-            self.subscriptions.watch(listener, Some(*extension), topic);
+        // The limits were looked at before: there is room.
+        if let Some(listener) = self.subscriptions.open(Some(key), wants, false) {
+            for uri in honoured.uris() {
+                let _ = self.subscriptions.watch(listener, None, uri);
+            }
+            for (extension, topic) in topics {
+                let _ = self.subscriptions.watch(listener, Some(*extension), *topic);
+            }
         }
         Ok(())
-    }
-
-    /// Leaves out of a filter what is not offered (SUB-04, SUB-05, SUB-14).
-    fn honour(&self, filter: &mut SubscriptionFilter<'_>) {
-        let offers = self.catalog.offers();
-        filter.tools_list_changed &= offers.tools_list_changed;
-        filter.prompts_list_changed &= offers.prompts_list_changed;
-        filter.resources_list_changed &= offers.resources_list_changed;
-        let uris = filter.resource_subscriptions.take();
-        filter.resource_subscriptions =
-            uris.filter(|uris| offers.resources_subscribe && !uris.is_empty());
     }
 
     /// `resources/subscribe`. Any URI can be subscribed to: what is not there yet may come.
@@ -293,9 +292,9 @@ impl ServerEngine {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
-        let uri = uri(params)?.decode();
-        let known = self.subscriptions.find_watch(session.listener, None, &uri);
-        if uri.len() > self.limits.max_subscribed_uri {
+        let uri = uri(params)?;
+        let known = self.subscriptions.find_watch(session.listener, None, uri);
+        if is_longer(uri, self.limits.max_subscribed_uri) {
             return Err(LONG_URI.into());
         }
         let limit = self.limits.max_subscribed_uris;
@@ -303,7 +302,8 @@ impl ServerEngine {
             return Err(PeerFault::Subscriptions { limit }.into());
         }
         write_empty(id, out)?;
-        self.subscriptions.watch(session.listener, None, &uri);
+        // The limits were looked at before: there is room.
+        let _ = self.subscriptions.watch(session.listener, None, uri);
         Ok(())
     }
 
@@ -315,9 +315,9 @@ impl ServerEngine {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
-        let uri = uri(params)?.decode();
+        let uri = uri(params)?;
         write_empty(id, out)?;
-        self.subscriptions.unwatch(session.listener, &uri);
+        self.subscriptions.unwatch(session.listener, uri);
         Ok(())
     }
 }
@@ -325,11 +325,18 @@ impl ServerEngine {
 /// A `subscriptions/listen` that wants topics of extensions, and is not answered yet.
 #[derive(Debug)]
 #[must_use = "it is to be answered"]
+#[cfg_attr(
+    not(feature = "alloc"),
+    expect(dead_code, reason = "there are no extensions")
+)]
 pub struct Listening<'b> {
     id: RequestId<'b>,
     wanted: RawJson<'b>,
     terms: Terms,
 }
+
+/// The position of an extension, and what is listened for.
+type Topic<'b> = (usize, JsonStr<'b>);
 
 const NO_FILTER: PeerFault = PeerFault::Params {
     field: "notifications",
@@ -340,6 +347,14 @@ const TOPICS: PeerFault = PeerFault::Params {
     field: "notifications",
     expected: "an object whose members for extensions are arrays of strings that are not too long",
 };
+
+/// Whether the decoded text has more bytes.
+fn is_longer(text: JsonStr<'_>, limit: usize) -> bool {
+    match text.as_plain() {
+        Some(plain) => plain.len() > limit,
+        None => text.chars().map(char::len_utf8).sum::<usize>() > limit,
+    }
+}
 
 const LONG_URI: PeerFault = PeerFault::Params {
     field: "uri",
@@ -361,10 +376,9 @@ fn object<'a>(value: Option<RawJson<'a>>) -> impl Iterator<Item = (JsonStr<'a>, 
 
 /// SUB-03.
 fn write_acknowledged<S: Sink + ?Sized>(
-    catalog: &Catalog,
-    filter: &SubscriptionFilter<'_>,
-    topics: &[(usize, Cow<'_, str>)],
-    terms: &Terms,
+    catalog: &impl Offered,
+    honoured: &Wanted<'_>,
+    topics: &[Topic<'_>],
     id: RequestId<'_>,
     out: &mut S,
 ) -> Result<(), Full> {
@@ -375,33 +389,26 @@ fn write_acknowledged<S: Sink + ?Sized>(
         write_subscription(id.raw(), json);
         json.end_object();
         json.key("notifications");
-        if topics.is_empty() {
-            filter.encode(terms.version, json);
-        } else {
-            json.begin_object();
-            for (name, value) in object(Some(filter.to_json(terms.version).raw())) {
-                json.key(&name.decode());
-                json.raw(value);
+        json.begin_object();
+        honoured.write(json);
+        for (extension, member, _) in catalog.extensions().topics() {
+            let mut its = topics.iter().filter(|(of, _)| *of == extension).peekable();
+            if its.peek().is_none() {
+                continue;
             }
-            for (extension, member, _) in catalog.extensions().topics() {
-                let mut its = topics.iter().filter(|(of, _)| *of == extension).peekable();
-                if its.peek().is_none() {
-                    continue;
-                }
-                json.key(member);
-                json.begin_array();
-                its.for_each(|(_, topic)| json.string(topic));
-                json.end_array();
-            }
-            json.end_object();
+            json.key(member);
+            json.begin_array();
+            its.for_each(|(_, topic)| json.decoded(*topic));
+            json.end_array();
         }
+        json.end_object();
         json.end_object();
     })
 }
 
 /// SUB-11.
 fn write_end<S: Sink + ?Sized>(
-    catalog: &Catalog,
+    catalog: &impl Offered,
     id: RawJson<'_>,
     out: &mut S,
 ) -> Result<(), Full> {

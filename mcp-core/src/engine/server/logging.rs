@@ -1,8 +1,9 @@
 //! What is said to the client without being asked: log messages, and that an elicitation is over.
 
+use super::catalog::Offered as _;
 use super::serve::write_empty;
 use super::{ServerEngine, Stop};
-use crate::engine::CallKey;
+use crate::engine::{CallKey, Memory};
 use crate::error::{PeerFault, SendError};
 use crate::json::{Full, Sink};
 use crate::model::{
@@ -10,7 +11,7 @@ use crate::model::{
 };
 use crate::rpc::{RequestId, write_notification};
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Sends a log message about a call, or about nothing in particular. Writes nothing where the client is not to have
     /// it: if the catalog does not declare `logging`; in a session below the level the client set; in the modern era if
     /// the call did not ask for it, or asked for more severe ones only (LOG-04).

@@ -17,14 +17,20 @@ mod subscriptions;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "alloc")]
 use alloc::boxed::Box;
+#[cfg(feature = "alloc")]
 use alloc::sync::Arc;
+use core::fmt;
+use core::ops::Deref;
 
 pub use super::call::{CallKey, ReplyToken};
 pub use super::pending::RequestKey;
 pub use answer::InputError;
 pub use batch::Batch;
-pub use catalog::{Cacheable, Catalog, CatalogBuilder, CatalogError};
+pub use catalog::{Cacheable, CatalogBuilder, Offering};
+#[cfg(feature = "alloc")]
+pub use catalog::{Catalog, CatalogError};
 pub use extension::{Declared, Extension, ExtensionMethod, ExtensionResult};
 pub use incoming::{
     Answer, Call, CallRequest, CompletionTarget, ExtensionNotification, Incoming, ResourceTarget,
@@ -37,11 +43,12 @@ pub use subscriptions::Change;
 pub use crate::model::{CacheHint, CacheScope};
 
 use super::call::Calls;
+use super::memory::{Memory, Standard};
 use super::pending::{Lookup, Pending};
 pub(in crate::engine) use batch::BatchKey;
 use batch::Batches;
 use era::{Session, Terms};
-use refusal::refuse;
+use refusal::{refuse, refuse_unread};
 use serve::Stop;
 use subscriptions::Subscriptions;
 
@@ -76,19 +83,19 @@ use crate::rpc::{Envelope, Malformed};
 /// `tasks/*` is answered as an unknown method, no capability is declared, and a call that asks to be run as a task is run as
 /// a call. No argument is checked against a schema. Nobody is timed out: the
 /// engine has no clock.
-#[derive(Debug)]
-pub struct ServerEngine {
-    catalog: Arc<Catalog>,
+pub struct ServerEngine<M: Memory = Standard> {
+    catalog: M::Catalog,
     limits: Limits,
     /// Nothing of an earlier request counts: there are no sessions.
     stateless: bool,
     session: Option<Session>,
-    calls: Calls,
-    batches: Batches,
-    subscriptions: Subscriptions,
+    calls: Calls<M>,
+    batches: Batches<M>,
+    subscriptions: Subscriptions<M>,
     /// Requests of ours that are not answered.
-    requests: Pending<()>,
+    requests: Pending<(), M>,
     /// `extensions` as the client of a session declared them.
+    #[cfg(feature = "alloc")]
     client_extensions: Option<Box<str>>,
 }
 
@@ -126,10 +133,42 @@ impl Served {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl ServerEngine {
-    /// An engine for one peer. `seed` should be unpredictable to it: peers choose the ids that are looked up here.
+    /// An engine for one peer, whose tables grow to their limits. `seed` should be unpredictable to the peer: it chooses
+    /// the ids that are looked up here.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, limits: Limits, seed: u64) -> Self {
+        Self::with_memory(catalog, limits, seed)
+    }
+
+    /// The same for requests of the modern era only, which stand for themselves: `initialize` does not exist. An HTTP
+    /// exchange without a session is served so.
+    #[must_use]
+    pub fn stateless(catalog: Arc<Catalog>, limits: Limits, seed: u64) -> Self {
+        Self::stateless_with_memory(catalog, limits, seed)
+    }
+}
+
+impl<M: Memory> fmt::Debug for ServerEngine<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerEngine")
+            .field("catalog", &self.catalog)
+            .field("limits", &self.limits)
+            .field("stateless", &self.stateless)
+            .field("session", &self.session)
+            .field("calls", &self.calls)
+            .field("requests", &self.requests)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Memory> ServerEngine<M> {
+    /// An engine for one peer, in the memory of its type. `seed` should be unpredictable to the peer: it chooses the ids
+    /// that are looked up here. The limits are lowered to what there is room for.
+    #[must_use]
+    pub fn with_memory(catalog: M::Catalog, limits: Limits, seed: u64) -> Self {
+        let limits = M::bound(limits);
         Self {
             catalog,
             limits,
@@ -138,7 +177,8 @@ impl ServerEngine {
             calls: Calls::new(seed),
             batches: Batches::default(),
             subscriptions: Subscriptions::new(seed),
-            requests: Pending::new(limits.max_pending, seed),
+            requests: Pending::with_memory(limits.max_pending, seed),
+            #[cfg(feature = "alloc")]
             client_extensions: None,
         }
     }
@@ -146,16 +186,16 @@ impl ServerEngine {
     /// The same for requests of the modern era only, which stand for themselves: `initialize` does not exist. An HTTP
     /// exchange without a session is served so.
     #[must_use]
-    pub fn stateless(catalog: Arc<Catalog>, limits: Limits, seed: u64) -> Self {
+    pub fn stateless_with_memory(catalog: M::Catalog, limits: Limits, seed: u64) -> Self {
         Self {
             stateless: true,
-            ..Self::new(catalog, limits, seed)
+            ..Self::with_memory(catalog, limits, seed)
         }
     }
 
     /// What this server offers.
     #[must_use]
-    pub fn catalog(&self) -> &Catalog {
+    pub fn catalog(&self) -> &<M::Catalog as Deref>::Target {
         &self.catalog
     }
 
@@ -170,7 +210,7 @@ impl ServerEngine {
     ///
     /// A session keeps what it was told at its beginning: what was not declared then is not used by a client, so catalogs
     /// that follow each other declare the same.
-    pub fn set_catalog(&mut self, catalog: Arc<Catalog>) {
+    pub fn set_catalog(&mut self, catalog: M::Catalog) {
         self.catalog = catalog;
     }
 
@@ -194,6 +234,7 @@ impl ServerEngine {
 
     /// `extensions` as the client of a session declared them at its beginning: an object, if the catalog has any itself. A
     /// modern client declares them on each request.
+    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn session_extensions(&self) -> Option<RawJson<'_>> {
         self.client_extensions.as_deref().map(RawJson::new)
@@ -251,6 +292,9 @@ impl ServerEngine {
         batch: &mut Batch<'b>,
         out: &mut S,
     ) -> Option<Incoming<'b>> {
+        if !M::BATCHES {
+            return None;
+        }
         let key = batch.key?;
         let before = batch.messages.clone();
         let Some(message) = batch.messages.next() else {
@@ -288,9 +332,11 @@ impl ServerEngine {
         if messages.clone().nth(limit).is_some() {
             return Err(EnvelopeFault::LongBatch { limit }.into());
         }
+        let key = self.batches.open();
+        let key = key.ok_or(EnvelopeFault::LongBatch { limit })?;
         Ok(Batch {
             messages,
-            key: Some(self.batches.open()),
+            key: Some(key),
         })
     }
 
@@ -306,7 +352,7 @@ impl ServerEngine {
                 Lookup::Pending(key) => self.answered_wrongly(key),
                 Lookup::Over | Lookup::Unknown => Incoming::Rejected(fault),
             },
-            id => refuse(out, id, fault, None),
+            id => refuse_unread(out, id, fault),
         }
     }
 

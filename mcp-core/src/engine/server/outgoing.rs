@@ -5,7 +5,7 @@ use core::fmt;
 use super::ServerEngine;
 use super::era::Session;
 use super::incoming::{Answer, Incoming};
-use crate::engine::{CallKey, Lookup, RequestKey};
+use crate::engine::{CallKey, Lookup, Memory, RequestKey};
 use crate::error::{ErrorCode, PeerFault, SendError};
 use crate::json::{Full, RawJson, Sink, Writer};
 use crate::model::{
@@ -56,7 +56,7 @@ impl fmt::Display for RequestError {
 
 impl core::error::Error for RequestError {}
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Asks the client something, in a session: for `call`, or for nothing in particular. What it answers comes as
     /// [`Incoming::Answer`]; no answer may ever come, and how long to wait is the caller's to decide.
     ///
@@ -169,7 +169,7 @@ impl ServerEngine {
         let _ = fmt::Write::write_fmt(&mut digits, format_args!("{}", self.requests.next_id()));
         let id = RequestId::new(RawJson::new(&digits)).ok_or(busy)?;
         write_request(out, id, method, params).map_err(|Full| RequestError::Full)?;
-        self.requests.insert((), None).ok_or(busy)
+        self.requests.add(()).ok_or(busy)
     }
 
     /// A request that was answered with something that is no response is over: whoever asked does not wait for another.

@@ -2,23 +2,23 @@
 
 use core::fmt::{self, Write as _};
 
-use super::Incoming;
 use super::answer::{write_required, write_required_extension};
-use super::catalog::{Catalog, write_versions};
+use super::catalog::{Offered, write_versions};
+use super::{CatalogBuilder, Incoming};
 use crate::error::{MirroredHeader, PeerFault};
 use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
 use crate::model::{Era, Params, ProtocolVersion};
 use crate::rpc::{Request, RequestId, write_error};
 
 /// The request that is refused, if it was readable, and what is offered.
-pub(super) type About<'a, 'b> = (&'a Request<'b>, &'a Params<'b>, &'a Catalog);
+pub(super) type About<'a, 'b, C> = (&'a Request<'b>, &'a Params<'b>, &'a C);
 
 /// Answers a message with the error that its fault is; the request, if there is a readable one, is there to be quoted.
-pub(super) fn refuse<'b, S: Sink + ?Sized>(
+pub(super) fn refuse<'b, C: Offered, S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RequestId<'_>>,
     fault: PeerFault,
-    about: Option<About<'_, '_>>,
+    about: Option<About<'_, '_, C>>,
 ) -> Incoming<'b> {
     match write_fault(out, id, fault, about) {
         Ok(()) => Incoming::Rejected(fault),
@@ -26,15 +26,24 @@ pub(super) fn refuse<'b, S: Sink + ?Sized>(
     }
 }
 
+/// The same for a message that is no readable request.
+pub(super) fn refuse_unread<'b, S: Sink + ?Sized>(
+    out: &mut S,
+    id: Option<RequestId<'_>>,
+    fault: PeerFault,
+) -> Incoming<'b> {
+    refuse(out, id, fault, None::<About<'_, '_, CatalogBuilder<'_>>>)
+}
+
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "most faults are all said by their code"
 )]
-fn write_fault<S: Sink + ?Sized>(
+fn write_fault<C: Offered, S: Sink + ?Sized>(
     out: &mut S,
     id: Option<RequestId<'_>>,
     fault: PeerFault,
-    about: Option<About<'_, '_>>,
+    about: Option<About<'_, '_, C>>,
 ) -> Result<(), Full> {
     let name = about.and_then(|about| name(fault, about));
     let message = Message { fault, name };
@@ -71,7 +80,10 @@ fn write_fault<S: Sink + ?Sized>(
     clippy::wildcard_enum_match_arm,
     reason = "most faults are about no name"
 )]
-fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Option<Name<'a>> {
+fn name<'a, C: Offered>(
+    fault: PeerFault,
+    (request, params, catalog): About<'a, 'a, C>,
+) -> Option<Name<'a>> {
     let named = |value: Option<RawJson<'a>>| value?.as_string().map(Name::Theirs);
     match fault {
         PeerFault::MethodNotFound => Some(Name::Theirs(request.method)),
@@ -82,12 +94,12 @@ fn name<'a>(fault: PeerFault, (request, params, catalog): About<'a, 'a>) -> Opti
             header: MirroredHeader::Param(at),
             ..
         } => {
-            let tool = catalog.tool(params.name?.as_string()?)?;
-            let param = catalog.param_headers(tool).get(usize::from(at))?;
-            Some(Name::Ours(param.header_name()))
+            let tool = catalog.find_tool(params.name?.as_string()?)?;
+            let header = catalog.param_header(tool, usize::from(at))?;
+            Some(Name::Ours(header))
         }
         PeerFault::MissingArgument => {
-            let prompt = catalog.prompt(params.name?.as_string()?)?;
+            let prompt = catalog.find_prompt(params.name?.as_string()?)?;
             let missing = catalog.missing_argument(prompt, params.arguments)?;
             Some(Name::Ours(missing))
         }

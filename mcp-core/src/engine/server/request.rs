@@ -1,20 +1,21 @@
 //! The params of the requests that are handed over.
 
-use super::incoming::{CallRequest, CompletionTarget, ResourceTarget};
-use super::{Catalog, Terms};
+use super::Terms;
+use super::catalog::Offered;
+use super::incoming::{CallRequest, CompletionTarget};
 use crate::error::{EnvelopeFault, PeerFault};
 use crate::json::{JsonStr, Kind, RawJson};
 use crate::model::{Params, ProtocolVersion};
 
 /// `tools/call`.
 pub(super) fn tool<'b>(
-    catalog: &Catalog,
+    catalog: &impl Offered,
     params: &Params<'b>,
     terms: &Terms,
 ) -> Result<CallRequest<'b>, PeerFault> {
     let name = string(params.name, "name")?;
     let arguments = object(params.arguments, "arguments")?;
-    let tool = catalog.tool(name).ok_or(PeerFault::UnknownTool)?;
+    let tool = catalog.find_tool(name).ok_or(PeerFault::UnknownTool)?;
     let missing = catalog.requires(tool).without(terms.capabilities);
     if !missing.is_empty() {
         let era = terms.version.era();
@@ -25,30 +26,25 @@ pub(super) fn tool<'b>(
 
 /// `resources/read`.
 pub(super) fn resource<'b>(
-    catalog: &Catalog,
+    catalog: &impl Offered,
     params: &Params<'b>,
     terms: &Terms,
 ) -> Result<CallRequest<'b>, PeerFault> {
     let uri = string(params.uri, "uri")?;
-    let target = find_resource(catalog, &uri.decode());
+    let target = catalog.find_resource(uri);
     let era = terms.version.era();
     let target = target.ok_or(PeerFault::UnknownResource { era })?;
     Ok(CallRequest::Resource { uri, target })
 }
 
-fn find_resource(catalog: &Catalog, uri: &str) -> Option<ResourceTarget> {
-    let fixed = catalog.resource(uri).map(ResourceTarget::Fixed);
-    fixed.or_else(|| catalog.resource_template(uri).map(ResourceTarget::Template))
-}
-
 /// `prompts/get`.
 pub(super) fn prompt<'b>(
-    catalog: &Catalog,
+    catalog: &impl Offered,
     params: &Params<'b>,
 ) -> Result<CallRequest<'b>, PeerFault> {
     let name = string(params.name, "name")?;
     let arguments = strings(params.arguments, "arguments")?;
-    let prompt = catalog.prompt(name).ok_or(PeerFault::UnknownPrompt)?;
+    let prompt = catalog.find_prompt(name).ok_or(PeerFault::UnknownPrompt)?;
     if catalog.missing_argument(prompt, arguments).is_some() {
         return Err(PeerFault::MissingArgument);
     }
@@ -57,18 +53,20 @@ pub(super) fn prompt<'b>(
 
 /// `completion/complete`.
 pub(super) fn complete<'b>(
-    catalog: &Catalog,
+    catalog: &impl Offered,
     params: &Params<'b>,
 ) -> Result<CallRequest<'b>, PeerFault> {
     let reference = params.reference;
     let kind = string(member(reference, "type", "params.ref.type")?, "ref.type")?;
     let reference = if kind == "ref/prompt" {
         let name = string(member(reference, "name", "params.ref.name")?, "ref.name")?;
-        let prompt = catalog.prompt(name).ok_or(PeerFault::UnknownPrompt)?;
+        let prompt = catalog.find_prompt(name).ok_or(PeerFault::UnknownPrompt)?;
         CompletionTarget::Prompt(prompt)
     } else if kind == "ref/resource" {
         let uri = string(member(reference, "uri", "params.ref.uri")?, "ref.uri")?;
-        find_reference(catalog, &uri.decode()).ok_or(PeerFault::UnknownReference)?
+        catalog
+            .find_reference(uri)
+            .ok_or(PeerFault::UnknownReference)?
     } else {
         return Err(PeerFault::Params {
             field: "ref.type",
@@ -86,17 +84,6 @@ pub(super) fn complete<'b>(
         argument: string(name, "argument.name")?,
         value: string(value, "argument.value")?,
         context,
-    })
-}
-
-/// A template by its own text, or what a URI belongs to (CMP-01).
-fn find_reference(catalog: &Catalog, uri: &str) -> Option<CompletionTarget> {
-    if let Some(template) = catalog.template_of_text(uri) {
-        return Some(CompletionTarget::Template(template));
-    }
-    Some(match find_resource(catalog, uri)? {
-        ResourceTarget::Fixed(resource) => CompletionTarget::Resource(resource),
-        ResourceTarget::Template(template) => CompletionTarget::Template(template),
     })
 }
 

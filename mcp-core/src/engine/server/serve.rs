@@ -1,15 +1,15 @@
 //! One message: read, admitted, and served or refused.
 
-use super::catalog::Listed;
+use super::catalog::{Listed, Offered as _};
 use super::era::{self, Terms};
 use super::extension::Claim;
-use super::refusal::refuse;
+use super::refusal::{refuse, refuse_unread};
 use super::request::string;
 use super::{
     BatchKey, Call, CallRequest, Declared, Extension, ExtensionNotification, Incoming, Served,
     ServedKind, ServerEngine, request,
 };
-use crate::engine::{Lookup, ReplyToken};
+use crate::engine::{Lookup, Memory, ReplyToken};
 use crate::error::{EnvelopeFault, PeerFault};
 use crate::json::{Full, Sink};
 use crate::model::{Era, Method, Params, ProtocolVersion};
@@ -33,7 +33,7 @@ impl From<Full> for Stop {
     }
 }
 
-impl ServerEngine {
+impl<M: Memory> ServerEngine<M> {
     /// Reads and serves one message, alone or of a batch. A call that it cancels is still in the table.
     pub(super) fn single<'b, S: Sink + ?Sized>(
         &mut self,
@@ -83,7 +83,7 @@ impl ServerEngine {
             }
         }
         if answer_due {
-            return refuse(out, id, fault, None);
+            return refuse_unread(out, id, fault);
         }
         match id.map(|id| self.requests.find(id)) {
             Some(Lookup::Pending(key)) => self.answered_wrongly(key),
@@ -275,13 +275,19 @@ impl ServerEngine {
         write_result(out, id.raw(), |json| {
             self.catalog.write_initialize(opened.version, json);
         })?;
-        let listener = self.subscriptions.open(None, self.catalog.changing(), true);
+        let changing = self.catalog.changing();
         let extensions = self.catalog.extensions().declared(params.capabilities);
-        self.client_extensions = (extensions != Declared::NONE)
-            .then(|| params.capabilities?.member("extensions"))
-            .flatten()
-            .map(|extensions| extensions.as_str().into());
-        self.session = Some(opened.session(listener, extensions));
+        #[cfg(feature = "alloc")]
+        {
+            self.client_extensions = (extensions != Declared::NONE)
+                .then(|| params.capabilities?.member("extensions"))
+                .flatten()
+                .map(|extensions| extensions.as_str().into());
+        }
+        // Before there is a session, there is room for its listener.
+        if let Some(listener) = self.subscriptions.open(None, changing, true) {
+            self.session = Some(opened.session(listener, extensions));
+        }
         Ok(Incoming::Handled)
     }
 

@@ -9,16 +9,16 @@
 //! A mark that is set already is not set again: however many changes come while the peer does not read, each listener is
 //! told once, and the memory is that of the subscriptions.
 
+#[cfg(feature = "alloc")]
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use alloc::vec::Vec;
+use core::fmt;
 use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
 use crate::engine::CallKey;
-use crate::json::RawJson;
+use crate::engine::memory::{Index as _, Memory, Queue as _, Rows as _, Standard, Text as _};
+use crate::json::{JsonStr, RawJson};
 
 /// Something that subscribers are told of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -109,15 +109,27 @@ struct Listener {
     held: bool,
 }
 
-#[derive(Debug)]
-struct Watch {
+struct Watch<M: Memory> {
     /// The extension that the topic belongs to; `None`: it is the URI of a resource.
     extension: Option<usize>,
-    uri: Box<str>,
+    uri: M::Uri,
     /// What is due to be told of a topic.
+    #[cfg(feature = "alloc")]
     params: Option<Box<str>>,
     listener: ListenerId,
     due: bool,
+}
+
+impl<M: Memory> Watch<M> {
+    /// What is due.
+    fn change(&self) -> Change<'_> {
+        let text = self.uri.as_str();
+        #[cfg(feature = "alloc")]
+        if let (Some(extension), Some(params)) = (self.extension, &self.params) {
+            return Change::extension(extension, text, RawJson::new(params));
+        }
+        Change::ResourceUpdated(text)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,27 +140,36 @@ enum Due {
 }
 
 /// The listeners of one connection: the legacy session, and each `subscriptions/listen`.
-#[derive(Debug)]
-pub(super) struct Subscriptions {
-    listeners: Vec<Option<Listener>>,
-    watches: Vec<Option<Watch>>,
-    free: Vec<u32>,
+pub(super) struct Subscriptions<M: Memory = Standard> {
+    listeners: M::Listeners<Option<Listener>>,
+    watches: M::Watches<Option<Watch<M>>>,
+    free: M::Watches<u32>,
     /// Places of watches, found by URI; several listeners may watch one.
-    by_uri: HashTable<u32>,
+    by_uri: M::Index,
     hasher: FixedState,
-    due: VecDeque<Due>,
+    due: M::Due<Due>,
 }
 
-impl Subscriptions {
+impl<M: Memory> fmt::Debug for Subscriptions<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let watches = self.watches.iter().flatten();
+        f.debug_struct("Subscriptions")
+            .field("listeners", &&*self.listeners)
+            .field("watches", &watches.count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Memory> Subscriptions<M> {
     /// Nobody. URIs come from the peer: `seed` keeps it from choosing ones that collide.
-    pub(super) const fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self {
-            listeners: Vec::new(),
-            watches: Vec::new(),
-            free: Vec::new(),
-            by_uri: HashTable::new(),
+            listeners: Default::default(),
+            watches: Default::default(),
+            free: Default::default(),
+            by_uri: Default::default(),
             hasher: FixedState::with_seed(seed),
-            due: VecDeque::new(),
+            due: Default::default(),
         }
     }
 
@@ -163,7 +184,13 @@ impl Subscriptions {
         self.by_uri.len()
     }
 
-    pub(super) fn open(&mut self, listen: Option<CallKey>, wants: Lists, held: bool) -> ListenerId {
+    /// `None`: there is no room for one more.
+    pub(super) fn open(
+        &mut self,
+        listen: Option<CallKey>,
+        wants: Lists,
+        held: bool,
+    ) -> Option<ListenerId> {
         let listener = Some(Listener {
             listen,
             wants,
@@ -177,11 +204,11 @@ impl Subscriptions {
                 at
             }
             None => {
-                self.listeners.push(listener);
+                self.listeners.push(listener)?;
                 self.listeners.len() - 1
             }
         };
-        ListenerId(at as u32)
+        Some(ListenerId(at as u32))
     }
 
     /// The listener that a `subscriptions/listen` opened.
@@ -196,7 +223,7 @@ impl Subscriptions {
 
     /// Any `subscriptions/listen` that is open.
     pub(super) fn any_listen(&self) -> Option<(ListenerId, CallKey)> {
-        let mut listeners = (0..).zip(&self.listeners);
+        let mut listeners = (0..).zip(self.listeners.iter());
         listeners.find_map(|(at, listener)| Some((ListenerId(at), listener.as_ref()?.listen?)))
     }
 
@@ -213,7 +240,7 @@ impl Subscriptions {
                 self.due.push_back(Due::List(id, list));
             }
         }
-        for (at, watch) in (0..).zip(&self.watches) {
+        for (at, watch) in (0..).zip(self.watches.iter()) {
             if watch.as_ref().is_some_and(|it| it.listener == id && it.due) {
                 self.due.push_back(Due::Updated(at));
             }
@@ -231,23 +258,30 @@ impl Subscriptions {
             Due::List(listener, _) => listener != id,
             Due::Updated(at) => !of_it(at),
         });
-        self.by_uri.retain(|&mut at| !of_it(at));
-        for (at, watch) in (0..).zip(&mut self.watches) {
+        self.by_uri.retain(watches.len(), |at| !of_it(at));
+        for (at, watch) in (0..).zip(self.watches.iter_mut()) {
             if watch.take_if(|watch| watch.listener == id).is_some() {
-                self.free.push(at);
+                // As many as there are watches.
+                let _ = self.free.push(at);
             }
         }
         self.listeners[id.0 as usize] = None;
     }
 
-    /// Adds a URI; whoever watches it already goes on to.
-    pub(super) fn watch(&mut self, listener: ListenerId, extension: Option<usize>, uri: &str) {
+    /// Adds a URI; whoever watches it already goes on to. `None`: there is no room for it.
+    pub(super) fn watch(
+        &mut self,
+        listener: ListenerId,
+        extension: Option<usize>,
+        uri: JsonStr<'_>,
+    ) -> Option<()> {
         if self.find_watch(listener, extension, uri).is_some() {
-            return;
+            return Some(());
         }
         let watch = Some(Watch {
             extension,
-            uri: uri.into(),
+            uri: M::Uri::decoded(uri)?,
+            #[cfg(feature = "alloc")]
             params: None,
             listener,
             due: false,
@@ -258,28 +292,32 @@ impl Subscriptions {
                 at
             }
             None => {
-                self.watches.push(watch);
+                self.watches.push(watch)?;
                 (self.watches.len() - 1) as u32
             }
         };
+        let hash = self.hash(uri);
         let (watches, hasher) = (&self.watches, &self.hasher);
-        self.by_uri
-            .insert_unique(hasher.hash_one(uri), at, |&other| {
-                let watch = watches[other as usize].as_ref();
-                watch.map_or(0, |watch| hasher.hash_one(&*watch.uri))
-            });
+        self.by_uri.insert(hash, at, |other| {
+            let watch = watches[other as usize].as_ref();
+            watch.map_or(0, |watch| hasher.hash_one(watch.uri.as_str()))
+        });
+        Some(())
     }
 
-    pub(super) fn unwatch(&mut self, listener: ListenerId, uri: &str) {
+    fn hash(&self, uri: JsonStr<'_>) -> u64 {
+        M::Index::hash(|| self.hasher.hash_one(uri))
+    }
+
+    pub(super) fn unwatch(&mut self, listener: ListenerId, uri: JsonStr<'_>) {
         let Some(at) = self.find_watch(listener, None, uri) else {
             return;
         };
-        let hash = self.hasher.hash_one(uri);
-        if let Ok(entry) = self.by_uri.find_entry(hash, |&other| other == at) {
-            entry.remove();
-        }
+        let hash = self.hash(uri);
+        self.by_uri.remove(hash, at);
         self.watches[at as usize] = None;
-        self.free.push(at);
+        // As many as there are watches.
+        let _ = self.free.push(at);
         self.due
             .retain(|due| !matches!(*due, Due::Updated(other) if other == at));
     }
@@ -288,15 +326,17 @@ impl Subscriptions {
         &self,
         listener: ListenerId,
         extension: Option<usize>,
-        uri: &str,
+        uri: JsonStr<'_>,
     ) -> Option<u32> {
-        let found = self.by_uri.find(self.hasher.hash_one(uri), |&at| {
+        let (hash, places) = (self.hash(uri), self.watches.len());
+        self.by_uri.find(hash, places, |at| {
             let watch = self.watches[at as usize].as_ref();
             watch.is_some_and(|watch| {
-                watch.listener == listener && watch.extension == extension && *watch.uri == *uri
+                watch.listener == listener
+                    && watch.extension == extension
+                    && uri == watch.uri.as_str()
             })
-        });
-        found.copied()
+        })
     }
 
     /// Marks what is due because of a change.
@@ -312,7 +352,7 @@ impl Subscriptions {
                 params,
             } => return self.announce_update(Some(extension), topic, Some(params)),
         };
-        for (at, listener) in (0..).zip(&mut self.listeners) {
+        for (at, listener) in (0..).zip(self.listeners.iter_mut()) {
             let Some(listener) = listener else { continue };
             if listener.wants.contains(list) && !listener.due.contains(list) {
                 listener.due = listener.due.with(list, true);
@@ -323,6 +363,10 @@ impl Subscriptions {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "alloc"),
+        expect(unused_variables, reason = "there are no topics")
+    )]
     fn announce_update(
         &mut self,
         extension: Option<usize>,
@@ -337,23 +381,27 @@ impl Subscriptions {
             due,
             ..
         } = self;
-        for &at in by_uri.iter_hash(hasher.hash_one(uri)) {
+        let hash = M::Index::hash(|| hasher.hash_one(uri));
+        by_uri.each(hash, watches.len(), |at| {
             let Some(watch) = &mut watches[at as usize] else {
-                continue;
+                return;
             };
-            if watch.extension != extension || *watch.uri != *uri {
-                continue;
+            if watch.extension != extension || watch.uri.as_str() != uri {
+                return;
             }
-            watch.params = params.map(|params| params.as_str().into());
+            #[cfg(feature = "alloc")]
+            {
+                watch.params = params.map(|params| params.as_str().into());
+            }
             if watch.due {
-                continue;
+                return;
             }
             watch.due = true;
             let listener = listeners[watch.listener.0 as usize].as_ref();
             if listener.is_some_and(|listener| !listener.held) {
                 due.push_back(Due::Updated(at));
             }
-        }
+        });
     }
 
     /// What is due next, if anything is.
@@ -364,13 +412,7 @@ impl Subscriptions {
             Due::List(listener, _) => (listener, Change::ResourcesList),
             Due::Updated(at) => {
                 let watch = self.watches[at as usize].as_ref()?;
-                let change = match (watch.extension, &watch.params) {
-                    (Some(extension), Some(params)) => {
-                        Change::extension(extension, &watch.uri, RawJson::new(params))
-                    }
-                    _ => Change::ResourceUpdated(&watch.uri),
-                };
-                (watch.listener, change)
+                (watch.listener, watch.change())
             }
         };
         let listener = self.listeners[listener.0 as usize].as_ref()?;
@@ -391,7 +433,10 @@ impl Subscriptions {
             Some(Due::Updated(at)) => {
                 if let Some(watch) = &mut self.watches[at as usize] {
                     watch.due = false;
-                    watch.params = None;
+                    #[cfg(feature = "alloc")]
+                    {
+                        watch.params = None;
+                    }
                 }
             }
             None => {}
@@ -404,7 +449,7 @@ impl Subscriptions {
 
     /// How many places there are for listeners and for watches.
     #[cfg(test)]
-    pub(super) const fn places(&self) -> (usize, usize) {
+    pub(super) fn places(&self) -> (usize, usize) {
         (self.listeners.len(), self.watches.len())
     }
 }

@@ -16,6 +16,7 @@ use core::fmt::Debug;
 use core::mem::size_of;
 
 use super::*;
+use crate::engine::Growing;
 use crate::engine::call::Slot;
 use crate::error::ErrorCode;
 use crate::model::{CallToolResult, ContentBlock, Decode, Implementation, Progress, Tool};
@@ -49,7 +50,7 @@ fn echo(calls: &mut Calls, key: CallKey) -> String {
 
 #[test]
 fn a_call_is_found_by_id_and_by_key() {
-    let mut calls = Calls::new(SEED);
+    let mut calls: Calls = Calls::new(SEED);
     assert_eq!(calls.find(id("1")), None);
     let ids = ["1", r#""1""#, "0", "-0.5e1", r#""""#, r#""\u0061\n""#];
     let keys: Vec<CallKey> = ids
@@ -71,7 +72,7 @@ fn a_call_is_found_by_id_and_by_key() {
 /// RPC-05, RPC-06, ID-06.
 #[test]
 fn an_id_in_flight_is_not_taken_twice() {
-    let mut calls = Calls::new(SEED);
+    let mut calls: Calls = Calls::new(SEED);
     let key = insert(&mut calls, "1", &Limits::DEFAULT).expect("free");
     for same in ["1", "1.0", "10e-1"] {
         assert_eq!(
@@ -88,7 +89,7 @@ fn an_id_in_flight_is_not_taken_twice() {
 
 #[test]
 fn a_key_of_a_call_that_is_over_names_nothing() {
-    let mut calls = Calls::new(SEED);
+    let mut calls: Calls = Calls::new(SEED);
     let mut stale = Vec::new();
     for round in 0..100 {
         let key = insert(&mut calls, "7", &Limits::DEFAULT).expect("free");
@@ -112,7 +113,7 @@ fn a_key_of_a_call_that_is_over_names_nothing() {
 
 #[test]
 fn the_table_has_a_limit() {
-    let mut calls = Calls::new(SEED);
+    let mut calls: Calls = Calls::new(SEED);
     let limits = limits(2);
     let busy = Err(PeerFault::Busy { limit: 2 });
     let first = insert(&mut calls, "1", &limits).expect("room");
@@ -130,7 +131,7 @@ fn the_table_has_a_limit() {
 fn a_hundred_thousand_calls() {
     const MANY: usize = 100_000;
     let limits = limits(MANY);
-    let mut calls = Calls::new(SEED);
+    let mut calls: Calls = Calls::new(SEED);
     // Neighbours of 2^53 are the same double; every third is a string of the same digits.
     let text = |n: usize| {
         let value = 9_007_199_254_740_992_u64 + n as u64;
@@ -168,7 +169,7 @@ fn a_hundred_thousand_calls() {
 fn a_call_costs_what_the_limits_say() {
     // A slot, its place among the free ones, and its part of the index: 4 + 1 bytes for a bucket, twice as many buckets
     // as calls, and twice that if what was removed has left too many marks in it.
-    let cost = size_of::<Slot>() + size_of::<u32>() + (size_of::<u32>() + 1) * 4;
+    let cost = size_of::<Slot<Growing>>() + size_of::<u32>() + (size_of::<u32>() + 1) * 4;
     assert!(cost <= 144, "{cost}, and `Limits` says less");
     // No `Vec` of so many has room to spare.
     assert!(Limits::DEFAULT.max_in_flight.is_power_of_two());
@@ -176,7 +177,7 @@ fn a_call_costs_what_the_limits_say() {
 
 #[test]
 fn ids_and_tokens_of_any_length_are_kept() {
-    let mut calls = Calls::new(SEED);
+    let mut calls: Calls = Calls::new(SEED);
     for length in [0, 1, 35, 36, 37, 38, 39, 100, 2_000] {
         let text = format!("\"{}\"", "x".repeat(length));
         let token = format!("\"{}\"", "y".repeat(length));

@@ -10,7 +10,7 @@
 //! - doubles: serde_json's default reading may be off by two in the last place;
 //! - duplicate names: the last wins in a serde_json `Value`, here all are seen.
 
-use alloc::borrow::Cow;
+use crate::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! What checked values say.
 
-use alloc::borrow::Cow;
+use crate::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

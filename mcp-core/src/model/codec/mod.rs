@@ -12,7 +12,9 @@ use core::fmt;
 
 use super::ProtocolVersion;
 use super::cache::CacheHint;
-use crate::json::{Json, RawJson, Sink, Writer};
+#[cfg(feature = "alloc")]
+use crate::json::Json;
+use crate::json::{RawJson, Sink, Writer};
 
 pub(crate) use names::{names, serde_impls, value_impls};
 pub(crate) use record::{constructor, decode_field, field_type, record, result_impls, write_field};
@@ -34,6 +36,7 @@ pub trait Encode {
     fn encode<S: Sink + ?Sized>(&self, version: ProtocolVersion, json: &mut Writer<'_, S>);
 
     /// The value as `version` has it, in a text of its own.
+    #[cfg(feature = "alloc")]
     fn to_json(&self, version: ProtocolVersion) -> Json<'static> {
         Json::written_unchecked(|json| self.encode(version, json))
     }
@@ -157,6 +160,7 @@ pub(crate) trait Write {
 }
 
 /// Cuts the ties to the message.
+#[cfg(feature = "alloc")]
 pub(crate) trait Own {
     type Owned: 'static;
     fn own(self) -> Self::Owned;

@@ -57,6 +57,7 @@ macro_rules! value_impls {
             }
         }
 
+        #[cfg(feature = "alloc")]
         impl $name<'_> {
             /// The same, kept for as long as wanted: what was borrowed is copied.
             #[must_use]
@@ -81,7 +82,7 @@ macro_rules! names {
         pub enum $name<'a> {
             $($(#[$variant_doc])* $variant,)+
             /// Another one, as it stands on the wire.
-            Unknown(alloc::borrow::Cow<'a, str>),
+            Unknown($crate::Cow<'a, str>),
         }
 
         impl<'a> $name<'a> {
@@ -96,7 +97,7 @@ macro_rules! names {
 
             /// What has this name.
             #[must_use]
-            pub fn from_name(name: impl Into<alloc::borrow::Cow<'a, str>>) -> Self {
+            pub fn from_name(name: impl Into<$crate::Cow<'a, str>>) -> Self {
                 let name = name.into();
                 match &*name {
                     $($wire => Self::$variant,)+
@@ -109,7 +110,7 @@ macro_rules! names {
             fn decode(
                 value: $crate::json::RawJson<'b>,
             ) -> Result<Self, $crate::model::codec::DecodeError> {
-                alloc::borrow::Cow::decode(value).map(Self::from_name)
+                $crate::Cow::decode(value).map(Self::from_name)
             }
         }
 
@@ -123,6 +124,7 @@ macro_rules! names {
             }
         }
 
+        #[cfg(feature = "alloc")]
         impl $crate::model::codec::Own for $name<'_> {
             type Owned = $name<'static>;
 

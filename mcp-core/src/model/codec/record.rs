@@ -47,6 +47,7 @@ macro_rules! record {
             $($field $kind [$ty];)* $($($around opt [$around_ty];)*)?
         }
 
+        #[cfg(feature = "alloc")]
         impl<$lt> $crate::model::codec::Decode<$lt> for $name<$lt> {
             fn decode(
                 value: $crate::json::RawJson<$lt>,
@@ -59,7 +60,7 @@ macro_rules! record {
                     .as_object()
                     .ok_or(DecodeError::new("an object").at(RECORD, ""))?;
                 for (name, value) in members {
-                    let (slot, wire) = match &*name.decode() {
+                    let (slot, wire) = match &*name.known() {
                         $($wire => (&mut $field, $wire),)*
                         $($($around_wire => (&mut $around, $around_wire),)*)?
                         _ => continue,
@@ -116,6 +117,7 @@ macro_rules! record {
             }
         }
 
+        #[cfg(feature = "alloc")]
         impl $crate::model::codec::Own for $name<'_> {
             type Owned = $name<'static>;
 

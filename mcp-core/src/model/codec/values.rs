@@ -1,18 +1,28 @@
 //! Strings, numbers and arbitrary JSON.
 
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
+use crate::Cow;
+#[cfg(feature = "alloc")]
+use alloc::{boxed::Box, string::String, vec::Vec};
 
-use super::{Decode, DecodeError, Encode, Own, Target, Write};
+#[cfg(feature = "alloc")]
+use super::Own;
+use super::{Decode, DecodeError, Encode, Target, Write};
 use crate::json::{Json, RawJson, Sink, Writer};
-use crate::model::{ClientCapabilities, ProtocolVersion};
+#[cfg(feature = "alloc")]
+use crate::model::ClientCapabilities;
+use crate::model::ProtocolVersion;
 
 impl<'b> Decode<'b> for Cow<'b, str> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         let string = value.as_string().ok_or(DecodeError::new("a string"))?;
-        Ok(string.decode())
+        #[cfg(feature = "alloc")]
+        let text = string.decode();
+        // Nothing is decoded without an allocator.
+        #[cfg(not(feature = "alloc"))]
+        let text = string.as_plain().map(Cow::Borrowed);
+        #[cfg(not(feature = "alloc"))]
+        let text = text.ok_or(DecodeError::new("a string without escapes"))?;
+        Ok(text)
     }
 }
 
@@ -49,6 +59,7 @@ impl Decode<'_> for f64 {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'b, T: Decode<'b>> Decode<'b> for Box<T> {
     fn decode(value: RawJson<'b>) -> Result<Self, DecodeError> {
         T::decode(value).map(Self::new)
@@ -93,6 +104,7 @@ impl Write for f64 {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T: Write> Write for Box<T> {
     fn write<S: Sink + ?Sized>(&self, target: Target, json: &mut Writer<'_, S>) {
         (**self).write(target, json);
@@ -111,6 +123,7 @@ impl Encode for RawJson<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for Cow<'_, str> {
     type Owned = Cow<'static, str>;
 
@@ -119,6 +132,7 @@ impl Own for Cow<'_, str> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Own for Json<'_> {
     type Owned = Json<'static>;
 
@@ -127,6 +141,7 @@ impl Own for Json<'_> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T: Own> Own for Option<T> {
     type Owned = Option<T::Owned>;
 
@@ -135,6 +150,7 @@ impl<T: Own> Own for Option<T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T: Own> Own for Vec<T> {
     type Owned = Vec<T::Owned>;
 
@@ -143,6 +159,7 @@ impl<T: Own> Own for Vec<T> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<T: Own> Own for Box<T> {
     type Owned = Box<T::Owned>;
 
@@ -153,6 +170,7 @@ impl<T: Own> Own for Box<T> {
 
 macro_rules! own_as_is {
     ($($ty:ty),*) => {$(
+        #[cfg(feature = "alloc")]
         impl $crate::model::codec::Own for $ty {
             type Owned = Self;
 
@@ -163,6 +181,7 @@ macro_rules! own_as_is {
     )*};
 }
 
+#[cfg(feature = "alloc")]
 own_as_is!(bool, i64, u64, f64, ClientCapabilities);
 
 pub(crate) use own_as_is;

@@ -4,7 +4,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use alloc::borrow::Cow;
+use crate::Cow;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;

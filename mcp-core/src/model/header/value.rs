@@ -1,6 +1,6 @@
 //! Header values: what is safe stands as it is, the rest in base64 (ENC-01 to ENC-07).
 
-use alloc::borrow::Cow;
+use crate::Cow;
 use alloc::string::String;
 use core::fmt;
 

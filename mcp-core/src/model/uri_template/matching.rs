@@ -4,7 +4,7 @@
 //! URI is worked out from its end, one word of bits for each place; then the URI is cut from its beginning, each run as
 //! long as the rest still fits. So the time is that of the URI's length times the template's, whatever they hold.
 
-use alloc::borrow::Cow;
+use crate::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;

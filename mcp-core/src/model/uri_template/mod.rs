@@ -6,7 +6,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use alloc::borrow::Cow;
+use crate::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,5 +1,6 @@
 //! What a server says it can do.
 
+use crate::engine::server::extension::Extensions;
 use crate::json::{RawJson, Sink, Writer};
 use crate::model::ProtocolVersion;
 
@@ -33,11 +34,11 @@ impl Offers {
     /// Writes a `ServerCapabilities` object.
     ///
     /// `extensions` are known to 2026-07-28 only, and tolerated before it: hosts look for them there (INIT-17).
-    pub(super) fn write<'a, S: Sink + ?Sized>(
+    pub(super) fn write<S: Sink + ?Sized>(
         &self,
         extensions: Option<RawJson<'_>>,
+        claims: Extensions<'_>,
         experimental: Option<RawJson<'_>>,
-        others: impl Iterator<Item = (&'a str, RawJson<'a>)>,
         version: ProtocolVersion,
         json: &mut Writer<'_, S>,
     ) {
@@ -74,13 +75,26 @@ impl Offers {
         let completions = self.completions && version > ProtocolVersion::V2024_11_05;
         capability(json, "completions", completions, &[]);
         capability(json, "logging", self.logging, &[]);
-        for (name, settings) in others {
-            json.key(name);
-            json.raw(settings);
+        for capability in claims.of(version, true) {
+            json.key(capability.id());
+            json.raw(capability.declares());
         }
-        if let Some(extensions) = extensions {
+        if extensions.is_some() || claims.of(version, false).next().is_some() {
             json.key("extensions");
-            json.raw(extensions);
+            json.begin_object();
+            for (id, settings) in extensions
+                .and_then(RawJson::as_object)
+                .into_iter()
+                .flatten()
+            {
+                json.decoded_key(id);
+                json.raw(settings);
+            }
+            for extension in claims.of(version, false) {
+                json.key(extension.id());
+                json.raw(extension.declares());
+            }
+            json.end_object();
         }
         json.end_object();
     }

@@ -3,11 +3,11 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt::{self, Write as _};
 use core::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
+use super::cursor::Cursor;
 use super::text::{by_version, text};
 use crate::json::{JsonStr, Sink, Writer};
 use crate::model::{Encode, ProtocolVersion};
@@ -50,15 +50,7 @@ impl List {
     /// The page that a cursor of the client's stands for, the first one without. `None`: it is no cursor of this list as
     /// it is now (PAG-04); the empty string never is (PAG-02).
     pub(super) fn page(&self, cursor: Option<JsonStr<'_>>) -> Option<usize> {
-        let Some(cursor) = cursor else {
-            return Some(0);
-        };
-        let cursor = cursor.decode();
-        let page = usize::from_str_radix(cursor.get(STAMP..)?, 16).ok()?;
-        let pages = self.pages[0].ends.len();
-        // Only in the very form it is written in: not `+1`, not `01`.
-        let ours = (1..pages).contains(&page) && *cursor == *self.cursor(page).text();
-        ours.then_some(page)
+        Cursor::page(cursor, self.stamp, self.pages[0].ends.len())
     }
 
     /// Writes `"name":[…]`, and `"nextCursor"` if there are more pages: never null (PAG-03).
@@ -116,29 +108,5 @@ impl Pages {
             None => 0,
         };
         &self.text[start..self.ends[page]]
-    }
-}
-
-/// How many characters of a cursor are the stamp.
-const STAMP: usize = 16;
-
-/// Opaque to clients: which list, and which page of it.
-struct Cursor {
-    stamp: u64,
-    page: usize,
-}
-
-impl Cursor {
-    fn text(&self) -> heapless::String<{ STAMP + 16 }, u8> {
-        let mut text = heapless::String::new();
-        // A page number has at most 16 digits.
-        let _ = write!(text, "{self}");
-        text
-    }
-}
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:0STAMP$x}{:x}", self.stamp, self.page)
     }
 }

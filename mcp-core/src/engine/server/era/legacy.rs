@@ -84,7 +84,7 @@ pub(in crate::engine::server) fn negotiate(
             expected,
         });
     }
-    let version = ProtocolVersion::parse(&asked.decode())
+    let version = ProtocolVersion::parse(&asked.known())
         .filter(|version| version.era() == Era::Legacy)
         .unwrap_or(ProtocolVersion::LATEST_LEGACY);
     Ok(Opening {

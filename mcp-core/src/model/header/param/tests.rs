@@ -1,4 +1,4 @@
-use alloc::borrow::Cow;
+use crate::Cow;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec;
