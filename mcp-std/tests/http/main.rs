@@ -20,4 +20,5 @@ mod shutdown;
 mod site;
 mod slow;
 mod status;
+mod straight;
 mod streams;

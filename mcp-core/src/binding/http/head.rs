@@ -56,24 +56,42 @@ pub(super) enum Known {
 impl Known {
     const COUNT: usize = 10;
 
-    fn of(name: &str) -> Option<Self> {
+    fn of(name: &[u8]) -> Option<Self> {
         // No two are of the same length.
-        let (known, it) = match name.len() {
-            4 => ("host", Self::Host),
-            6 => ("origin", Self::Origin),
-            8 => ("mcp-name", Self::Name),
-            10 => ("mcp-method", Self::Method),
-            12 => ("content-type", Self::ContentType),
-            13 => ("last-event-id", Self::LastEventId),
-            14 => ("mcp-session-id", Self::SessionId),
-            20 => ("mcp-protocol-version", Self::ProtocolVersion),
-            29 => ("access-control-request-method", Self::RequestMethod),
-            30 => ("access-control-request-headers", Self::RequestHeaders),
+        let (is, it) = match name.len() {
+            4 => (is(name, b"host"), Self::Host),
+            6 => (is(name, b"origin"), Self::Origin),
+            8 => (is(name, b"mcp-name"), Self::Name),
+            10 => (is(name, b"mcp-method"), Self::Method),
+            12 => (is(name, b"content-type"), Self::ContentType),
+            13 => (is(name, b"last-event-id"), Self::LastEventId),
+            14 => (is(name, b"mcp-session-id"), Self::SessionId),
+            20 => (is(name, b"mcp-protocol-version"), Self::ProtocolVersion),
+            29 => (
+                is(name, b"access-control-request-method"),
+                Self::RequestMethod,
+            ),
+            30 => (
+                is(name, b"access-control-request-headers"),
+                Self::RequestHeaders,
+            ),
             _ => return None,
         };
-        // HTTP libraries give names in lower case.
-        (known == name || known.eq_ignore_ascii_case(name)).then_some(it)
+        is.then_some(it)
     }
+}
+
+/// Whether this is `known`, which is in lower case. All bytes at once, as the length is known when this is compiled: most
+/// clients send capitals, and one byte after the other takes as long as reading the body.
+fn is<const N: usize>(name: &[u8], known: &[u8; N]) -> bool {
+    let Ok(name) = <&[u8; N]>::try_from(name) else {
+        return false;
+    };
+    let bytes = name.iter().zip(known);
+    let differ = bytes.fold(0, |differ, (byte, known)| {
+        differ | (byte.to_ascii_lowercase() ^ known)
+    });
+    differ == 0
 }
 
 const PARAM: &str = "mcp-param-";
@@ -93,14 +111,14 @@ impl<'a> Head<'a> {
 
     /// Adds a header line. Those that MCP does not look at are passed over.
     pub fn push(&mut self, name: &'a str, value: &'a [u8]) {
-        if let Some(known) = Known::of(name) {
+        if let Some(known) = Known::of(name.as_bytes()) {
             let line = &mut self.lines[known as usize];
             *line = match *line {
                 Line::Absent => Line::One(value),
                 Line::One(before) | Line::Same(before) if before == value => Line::Same(value),
                 Line::One(_) | Line::Same(_) | Line::Differ => Line::Differ,
             };
-        } else if name == "accept" || name.eq_ignore_ascii_case("accept") {
+        } else if is(name.as_bytes(), b"accept") {
             self.accept.line(value);
         } else if let Some((prefix, rest)) = name.split_at_checked(PARAM.len())
             && prefix.eq_ignore_ascii_case(PARAM)

@@ -102,12 +102,9 @@ pub(super) async fn serve<S, B>(
     if let Some(take) = take {
         let mut lane = Lane::new(&turn, settings.plain);
         let end = poll_fn(|cx| {
+            lane.stopping |= stopped.poll(cx).is_ready();
             if let Poll::Ready(end) = exchanges.poll_straight(&mut lane, take, &mut io, cx) {
                 return Poll::Ready(end);
-            }
-            let stopping = stopped.poll(cx).is_ready() || stopped.receiver.is_none();
-            if stopping && lane.is_between() {
-                return Poll::Ready(straight::End::Over);
             }
             match watch.poll(cx) {
                 Poll::Ready(end) => {
@@ -128,10 +125,13 @@ pub(super) async fn serve<S, B>(
             Pin::new(&mut http).graceful_shutdown();
         }
         let end = poll_fn(|cx| {
-            if stopped.poll(cx).is_ready() {
+            let mut polled = Pin::new(&mut http).poll(cx);
+            // After it has seen the request that it was given, if it was: that one is served.
+            if polled.is_pending() && stopped.poll(cx).is_ready() {
                 Pin::new(&mut http).graceful_shutdown();
+                polled = Pin::new(&mut http).poll(cx);
             }
-            if let Poll::Ready(end) = Pin::new(&mut http).poll(cx) {
+            if let Poll::Ready(end) = polled {
                 if let Err(error) = end {
                     debug!(?error, "connection failed");
                 }

@@ -85,8 +85,9 @@ fn body_length(headers: &[Header<'_>]) -> Option<usize> {
     let mut length = None;
     for Header { name, value } in headers {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
-        match name.len() {
-            14 if is("content-length") => {
+        let first = name.bytes().next()?.to_ascii_lowercase();
+        match (name.len(), first) {
+            (14, b'c') if is("content-length") => {
                 let digits = (1..=9).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
                 if !digits || length.is_some() {
                     return None;
@@ -94,11 +95,13 @@ fn body_length(headers: &[Header<'_>]) -> Option<usize> {
                 let number = |sum, digit: &u8| sum * 10 + usize::from(digit - b'0');
                 length = Some(value.iter().fold(0, number));
             }
-            10 if is("connection") && !value.eq_ignore_ascii_case(b"keep-alive") => return None,
-            2 if is("te") => return None,
-            6 if is("expect") => return None,
-            7 if is("upgrade") || is("trailer") => return None,
-            17 if is("transfer-encoding") => return None,
+            (10, b'c') if is("connection") && !value.eq_ignore_ascii_case(b"keep-alive") => {
+                return None;
+            }
+            (2, b't') if is("te") => return None,
+            (6, b'e') if is("expect") => return None,
+            (7, b'u' | b't') if is("upgrade") || is("trailer") => return None,
+            (17, b't') if is("transfer-encoding") => return None,
             _ => {}
         }
     }

@@ -60,6 +60,8 @@ pub(super) struct Lane<'connection> {
     bounds: Bounds,
     /// Of a response, what the socket has not taken yet.
     out: Vec<u8>,
+    /// No more requests are read.
+    pub(super) stopping: bool,
 }
 
 /// How the lane ends.
@@ -77,12 +79,8 @@ impl<'connection> Lane<'connection> {
             turn,
             bounds,
             out: Vec::new(),
+            stopping: false,
         }
-    }
-
-    /// Whether nothing is left to be written: where the connection can end.
-    pub(super) const fn is_between(&self) -> bool {
-        self.out.is_empty()
     }
 
     /// Answers with what `take` makes of requests. What it has begun is left in `begun`.
@@ -99,6 +97,9 @@ impl<'connection> Lane<'connection> {
                     Ok(written @ 1..) => drop(self.out.drain(..written)),
                     Ok(0) | Err(_) => return Poll::Ready(End::Over),
                 }
+            }
+            if self.stopping {
+                return Poll::Ready(End::Over);
             }
             let (mut taken, mut ahead) = (Taken::Declined, Bytes::new());
             let read = io.poll_bytes(cx, CHUNK, |bytes| {
