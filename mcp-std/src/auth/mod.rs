@@ -42,6 +42,13 @@
 //! While the user is at it, for at most [`login_timeout`](Auth::login_timeout), the time of what waits for it does not
 //! count, but for the limit of a whole call. A call that is given up does not end the login, and the next one has the token.
 //!
+//! # Standard input and output
+//!
+//! There all of this is without effect: a child process is never asked for a login, and no metadata are looked for. A server
+//! that needs credentials gets them from its environment ([`Secret::from_env`]), and its client puts there what it is to
+//! have, by name: `Command::env`, `Command::pass_env`. Nothing else of the host's environment that could be a secret is
+//! inherited.
+//!
 //! # Why not a crate for it
 //!
 //! Signing, hashing and randomness are ring's, which TLS brings anyway, and sha2's. `oauth2` covers the grant requests only,
@@ -74,6 +81,7 @@ use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
@@ -139,18 +147,20 @@ enum Grant {
 /// Whose turn it is to get tokens, by the name that they are kept under: clients that share a store share this, so that no
 /// refresh token is used twice.
 #[derive(Clone, Default)]
-struct Turns(Arc<Mutex<Vec<(String, Weak<async_lock::Mutex<()>>)>>>);
+struct Turns(Arc<Mutex<BTreeMap<String, Weak<Turn>>>>);
+
+/// Whoever has it gets tokens.
+type Turn = async_lock::Mutex<()>;
 
 impl Turns {
-    fn of(&self, name: &str) -> Arc<async_lock::Mutex<()>> {
+    fn of(&self, name: &str) -> Arc<Turn> {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.retain(|(_, turn)| turn.strong_count() > 0);
-        let known = turns.iter().find(|(known, _)| known == name);
-        if let Some(turn) = known.and_then(|(_, turn)| turn.upgrade()) {
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        if let Some(turn) = turns.get(name).and_then(Weak::upgrade) {
             return turn;
         }
-        let turn = Arc::default();
-        turns.push((name.to_owned(), Arc::downgrade(&turn)));
+        let turn = Arc::<Turn>::default();
+        turns.insert(name.to_owned(), Arc::downgrade(&turn));
         turn
     }
 }
