@@ -29,14 +29,18 @@
 //!
 //! # What is checked
 //!
-//! - Metadata have to be those of the server and of the issuer that they were looked up for, to the letter: neither is ever
-//!   parsed and printed again.
+//! - Metadata have to be those of the server and of the issuer that they were looked up for: neither is ever parsed and
+//!   printed again, and nothing but a slash at the end of the one, and after the host of the other, is overlooked. What stands
+//!   in the metadata is what is sent, and what later answers are compared with, to the letter.
 //! - Nothing is sent to a URL that is not `https`, this machine apart, nor from a public server's word to an address in a
 //!   private network. Host names are not resolved for that. No redirect is followed. Bodies are read up to 256 KiB.
 //! - The redirect has to carry the state of this login and, where it is promised or there, the issuer (RFC 9207).
 //! - A token goes to the server that it is for, and credentials to the authorization server that gave them.
-//! - A login that failed is not begun again by the same client, unless it was the network that failed; a server that wants
-//!   scopes that were asked for already is not asked for them again.
+//! - A login that failed is not begun again by the same client, unless it was the network that failed; the user is asked once
+//!   for the scopes that a server wants.
+//! - A refresh token is used once, by clients that share a store in turns, and kept until the authorization server says that
+//!   it is over. If that is since another program has used it, what that one has kept is taken. A registration that is known
+//!   no more is made anew, once.
 //! - [`Secret`]s are in no log, in no `Debug`, and in no error.
 //!
 //! While the user is at it, for at most [`login_timeout`](Auth::login_timeout), the time of what waits for it does not
