@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fmt};
@@ -42,7 +43,7 @@ const SAFE: &[&str] = &[
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Command {
     pub(super) program: OsString,
     pub(super) args: Vec<OsString>,
@@ -54,8 +55,31 @@ pub struct Command {
     pub(super) tail: usize,
 }
 
+/// Values of the environment are not shown: it is how programs get their credentials.
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.keys().collect();
+        f.debug_struct("Command")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("inherit", &self.inherit)
+            .field("env", &names)
+            .field("dir", &self.dir)
+            .field("stderr", &self.stderr)
+            .finish_non_exhaustive()
+    }
+}
+
+/// By what is started, and with what; not by where its standard error goes.
+impl Hash for Command {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.program, &self.args, self.inherit).hash(state);
+        (&self.env, &self.dir).hash(state);
+    }
+}
+
 /// What a child gets of this process's environment.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Inherit {
     /// What most programs cannot do without, as the official SDKs have it: HOME, LOGNAME, PATH, SHELL, TERM and USER;
@@ -143,6 +167,23 @@ impl Command {
         self.env
             .insert(variable(name.as_ref()), Some(value.as_ref().into()));
         self
+    }
+
+    /// Passes on a variable of this process, as it is now; nothing if it is not there.
+    ///
+    /// A server on standard input and output gets its credentials from its environment, and from nowhere else: this is how
+    /// it gets one that its host has.
+    ///
+    /// ```
+    /// use mcp_io::child::Command;
+    /// let command = Command::new("my-server").pass_env("API_TOKEN");
+    /// ```
+    #[must_use]
+    pub fn pass_env(self, name: impl AsRef<OsStr>) -> Self {
+        match env::var_os(&name) {
+            Some(value) => self.env(name, value),
+            None => self,
+        }
     }
 
     /// Sets variables, whatever is inherited.
@@ -251,6 +292,25 @@ mod tests {
             .iter()
             .map(|(name, value)| format!("{}={}", name.display(), value.display()))
             .collect()
+    }
+
+    #[test]
+    fn values_of_the_environment_are_not_shown() {
+        let command = Command::new("x").env("API_TOKEN", "hush");
+        let shown = format!("{command:?} {command:#?}");
+        assert!(
+            shown.contains("API_TOKEN") && !shown.contains("hush"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn variables_are_passed_on_by_name() {
+        // Cargo sets the first one, and nobody the second one.
+        let command = Command::new("x")
+            .pass_env("CARGO_PKG_NAME")
+            .pass_env("MCP_NOBODY_SETS_THIS");
+        assert_eq!(of(&command, &[]), ["CARGO_PKG_NAME=mcp-io"]);
     }
 
     #[test]

@@ -57,14 +57,11 @@ impl TokenStore for KeyringStore {
     }
 }
 
-/// What the keyring says. Errors that come with what is kept are told without it.
+/// What the keyring says, in words: some errors carry what is kept.
 fn fault(error: Error) -> io::Error {
-    match error {
-        Error::BadEncoding(_) => io::Error::other("the keyring: what is kept is no text"),
-        Error::NoDefaultStore => match Entry::store_status() {
-            Err(error) => io::Error::other(format!("no keyring: {error}")),
-            Ok(()) => io::Error::other("no keyring"),
-        },
-        other => io::Error::other(format!("the keyring: {other}")),
-    }
+    let reason = match Entry::store_status() {
+        Err(reason) if matches!(error, Error::NoDefaultStore) => reason,
+        Err(_) | Ok(()) => &error,
+    };
+    io::Error::other(format!("the keyring: {reason}"))
 }

@@ -29,18 +29,29 @@
 //!
 //! # What is checked
 //!
-//! - Metadata have to be those of the server and of the issuer that they were looked up for, to the letter: neither is ever
-//!   parsed and printed again.
+//! - Metadata have to be those of the server and of the issuer that they were looked up for: neither is ever parsed and
+//!   printed again, and nothing but a slash at the end of the one, and after the host of the other, is overlooked. What stands
+//!   in the metadata is what is sent, and what later answers are compared with, to the letter.
 //! - Nothing is sent to a URL that is not `https`, this machine apart, nor from a public server's word to an address in a
 //!   private network. Host names are not resolved for that. No redirect is followed. Bodies are read up to 256 KiB.
 //! - The redirect has to carry the state of this login and, where it is promised or there, the issuer (RFC 9207).
 //! - A token goes to the server that it is for, and credentials to the authorization server that gave them.
-//! - A login that failed is not begun again by the same client, unless it was the network that failed; a server that wants
-//!   scopes that were asked for already is not asked for them again.
+//! - A login that failed is not begun again by the same client, unless it was the network that failed; the user is asked once
+//!   for the scopes that a server wants.
+//! - A refresh token is used once, by clients that share a store in turns, and kept until the authorization server says that
+//!   it is over. If that is since another program has used it, what that one has kept is taken. A registration that is known
+//!   no more is made anew, once.
 //! - [`Secret`]s are in no log, in no `Debug`, and in no error.
 //!
 //! While the user is at it, for at most [`login_timeout`](Auth::login_timeout), the time of what waits for it does not
 //! count, but for the limit of a whole call. A call that is given up does not end the login, and the next one has the token.
+//!
+//! # Standard input and output
+//!
+//! There all of this is without effect: a child process is never asked for a login, and no metadata are looked for. A server
+//! that needs credentials gets them from its environment ([`Secret::from_env`]), and its client puts there what it is to
+//! have, by name: `Command::env`, `Command::pass_env`. Nothing else of the host's environment that could be a secret is
+//! inherited.
 //!
 //! # Why not a crate for it
 //!
@@ -74,6 +85,7 @@ use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
@@ -139,18 +151,20 @@ enum Grant {
 /// Whose turn it is to get tokens, by the name that they are kept under: clients that share a store share this, so that no
 /// refresh token is used twice.
 #[derive(Clone, Default)]
-struct Turns(Arc<Mutex<Vec<(String, Weak<async_lock::Mutex<()>>)>>>);
+struct Turns(Arc<Mutex<BTreeMap<String, Weak<Turn>>>>);
+
+/// Whoever has it gets tokens.
+type Turn = async_lock::Mutex<()>;
 
 impl Turns {
-    fn of(&self, name: &str) -> Arc<async_lock::Mutex<()>> {
+    fn of(&self, name: &str) -> Arc<Turn> {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.retain(|(_, turn)| turn.strong_count() > 0);
-        let known = turns.iter().find(|(known, _)| known == name);
-        if let Some(turn) = known.and_then(|(_, turn)| turn.upgrade()) {
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        if let Some(turn) = turns.get(name).and_then(Weak::upgrade) {
             return turn;
         }
-        let turn = Arc::default();
-        turns.push((name.to_owned(), Arc::downgrade(&turn)));
+        let turn = Arc::<Turn>::default();
+        turns.insert(name.to_owned(), Arc::downgrade(&turn));
         turn
     }
 }

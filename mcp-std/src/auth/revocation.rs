@@ -87,13 +87,11 @@ impl Auth {
             if reply.is_success() {
                 continue;
             }
-            match refusal(&endpoint, &reply) {
-                // Such tokens cannot be revoked, and no more of them are given.
-                AuthError::Refused { error, .. }
-                    if error == "unsupported_token_type"
-                        && hint == "access_token"
-                        && has_refresh => {}
-                error => return Err(error),
+            let error = refusal(&endpoint, &reply);
+            // Such tokens cannot be revoked, and no more of them are given.
+            let spared = matches!(&error, AuthError::Refused { error, .. } if error == "unsupported_token_type");
+            if !spared || hint == "refresh_token" || !has_refresh {
+                return Err(error);
             }
         }
         Ok(true)

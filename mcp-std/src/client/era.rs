@@ -1,6 +1,6 @@
 //! Which era a program is of, remembered.
 
-use core::hash::{BuildHasher, Hash};
+use core::hash::BuildHasher;
 use std::collections::HashMap;
 use std::hash::RandomState;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ impl EraCache {
     }
 
     pub(crate) fn program(&self, command: &Command) -> Program {
-        Program(self.0.hasher.hash_one(Text(command)))
+        Program(self.0.hasher.hash_one(command))
     }
 
     /// The revision that was last spoken with the server at this URL, if it is known.
@@ -78,15 +78,6 @@ impl EraCache {
     }
 }
 
-/// A command by all that it shows of itself.
-struct Text<'c>(&'c Command);
-
-impl Hash for Text<'_> {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        format!("{:?}", self.0).hash(state);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,7 +90,10 @@ mod tests {
         eras.set(program, ProtocolVersion::V2025_06_18);
         let shared = eras.clone();
         assert_eq!(shared.get(&old), Some(ProtocolVersion::V2025_06_18));
-        assert_eq!(shared.get(&old.clone().env("KEY", "1")), None);
+        let keyed = old.clone().env("KEY", "1");
+        assert_eq!(shared.get(&keyed), None);
+        eras.set(eras.program(&keyed), ProtocolVersion::V2025_11_25);
+        assert_eq!(shared.get(&keyed.env("KEY", "2")), None);
         assert_eq!(shared.get(&Command::new("server")), None);
         shared.forget(program);
         assert_eq!(eras.get(&old), None);

@@ -38,6 +38,7 @@ fn never_exchanged(world: &World) {
     assert!(world.grants().is_empty(), "a code was sent somewhere");
 }
 
+/// OA-03: the answer to a visit.
 #[test]
 fn oa_03_mix_up_a_code_of_another_issuer_goes_nowhere() {
     // ISS-02, ISS-03: whatever differs, and by whatever little; or what was promised is not there.
@@ -80,6 +81,7 @@ fn mix_up_an_issuer_that_was_not_promised_counts_as_well() {
     );
 }
 
+/// OA-03: what such an answer says is not told.
 #[test]
 fn an_error_of_another_issuer_is_not_shown() {
     // ISS-04.
@@ -169,6 +171,7 @@ fn oa_06_metadata_of_another_server_are_not_believed() {
     }
 }
 
+/// OA-03: the metadata.
 #[test]
 fn oa_03_metadata_of_another_issuer_are_not_believed() {
     // DSC-06.

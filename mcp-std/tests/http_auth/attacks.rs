@@ -72,6 +72,60 @@ fn token_passthrough() {
     assert!(!response.transcript().contains(&signature));
 }
 
+/// SEC-06: a server that is a client of another one goes there as itself, and with nothing of who asked for it.
+#[test]
+fn confused_deputy() {
+    let key = Signer::es256("a");
+    let issuer = Issuer::new(&[&key]);
+    // It writes down what it is asked, and gives no answer to it.
+    let upstream = Issuer::empty();
+    let url = format!("{}/mcp", upstream.url);
+    let server = mcp_std::Server::builder("deputy", "1")
+        .tool("onward", "", move || {
+            let url = url.clone();
+            async move {
+                let builder = mcp_std::Client::builder("deputy", "1");
+                let connected = builder
+                    .proxy(mcp_std::client::Proxy::None)
+                    .connect_http(&url);
+                connected
+                    .await
+                    .map_or_else(|error| error.to_string(), |_| "there".to_owned())
+            }
+        })
+        .build()
+        .expect("a server");
+    let auth = builder(&issuer).build().expect("a resource server");
+    let site = crate::site::Site::with(&server, |http| http.auth(auth));
+    let token = key.token(&issuer.claims());
+    let response = site.ask(&bearing(call("onward"), &token));
+    assert_eq!(response.status, 200, "{response:?}");
+    let asked = upstream.state().asked.clone();
+    assert!(!asked.is_empty());
+    for (path, credentials, body) in asked {
+        assert_eq!(credentials, "", "{path}");
+        assert!(!body.contains("alice") && !body.contains(&token), "{body}");
+    }
+}
+
+/// A token that is bound to a key, with a proof that was seen on its way: there is no scheme in which this server takes it.
+#[test]
+fn replayed_dpop_proof() {
+    let key = Signer::es256("a");
+    let issuer = Issuer::new(&[&key]);
+    let protected = Protected::by(&issuer);
+    let token = key.token(&issuer.claims_with(&json!({ "cnf": { "jkt": "a-key" } })));
+    let proof = key.token(&json!({ "htm": "POST", "htu": RESOURCE, "jti": "1", "iat": now() }));
+    for scheme in ["DPoP", "Bearer", "DPoP", "Bearer"] {
+        let request = call("who")
+            .with("authorization", &format!("{scheme} {token}"))
+            .with("dpop", &proof);
+        let response = protected.site.ask(&request);
+        assert_eq!(response.status, 401, "{scheme}");
+    }
+    assert_eq!(protected.runs(), 0);
+}
+
 /// RFC 8725, section 2.1: the attacker chooses how the token is checked.
 #[test]
 fn algorithm_confusion() {

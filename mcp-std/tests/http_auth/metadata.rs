@@ -8,7 +8,7 @@ use crate::site::{Request, Site};
 
 const PLACE: &str = "/.well-known/oauth-protected-resource";
 
-/// RSV-01, RSV-02, RSV-09.
+/// OA-01: without a token. RSV-01, RSV-02, RSV-09.
 #[test]
 fn oa_01_metadata_are_at_both_places() {
     let issuer = Issuer::new(&[]);
@@ -55,6 +55,7 @@ fn scopes_are_told_as_they_are_chosen() {
     assert_eq!(told(chosen), json!(["a", "b"]));
 }
 
+/// OA-01: preflights need no token either.
 #[test]
 fn oa_01_browsers_may_ask_first() {
     let issuer = Issuer::new(&[]);
@@ -70,6 +71,7 @@ fn oa_01_browsers_may_ask_first() {
     assert_eq!(response.header("access-control-allow-headers"), Some("*"));
 }
 
+/// OA-01: what is not there is 404, and no 401.
 #[test]
 fn nothing_else_is_there() {
     let issuer = Issuer::new(&[]);

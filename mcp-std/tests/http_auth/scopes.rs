@@ -52,7 +52,7 @@ fn lacks(response: &Response, scopes: &str) {
     assert!(parameter(response, "error_description").is_some());
 }
 
-/// RSV-03: before there is any token.
+/// OA-10: in the usual form. RSV-03: before there is any token.
 #[test]
 fn oa_10_the_first_challenge_says_what_everything_takes() {
     let scoped = Scoped::new();
@@ -62,7 +62,7 @@ fn oa_10_the_first_challenge_says_what_everything_takes() {
     assert_eq!(parameter(&response, "error"), None);
 }
 
-/// RSV-06, RSV-07: all of them in one challenge.
+/// OA-10: with the error. RSV-06, RSV-07: all of them in one challenge.
 #[test]
 fn oa_10_a_missing_scope_is_told_before_any_handler_runs() {
     let scoped = Scoped::new();

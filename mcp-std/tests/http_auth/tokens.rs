@@ -208,7 +208,7 @@ fn a_remembered_token_ends_in_time() {
     assert_eq!(protected.who(&token).status, 401);
 }
 
-/// AUT-03, RSV-02, RSV-03, RFC 6750.
+/// OA-10: an error is only where a token was. AUT-03, RSV-02, RSV-03, RFC 6750.
 #[test]
 fn what_is_no_token_is_told_apart() {
     let key = Signer::es256("a");
