@@ -320,6 +320,10 @@ impl World {
         }
     }
 
+    fn tasks_left(&self) -> usize {
+        self.tasks.lock().expect("no panic").len()
+    }
+
     /// One of the server's own tasks has its turn.
     fn tasks(&mut self) {
         let mut tasks = std::mem::take(&mut *self.tasks.lock().expect("no panic"));
@@ -506,7 +510,7 @@ impl World {
                 }
             }
             for _ in 0..20 {
-                for _ in 0..self.tasks.lock().expect("no panic").len() {
+                for _ in 0..self.tasks_left() {
                     self.tasks();
                 }
                 for at in (0..self.exchanges.len()).rev() {
@@ -542,7 +546,7 @@ impl World {
             for at in (0..self.exchanges.len()).rev() {
                 self.serve_one(at);
             }
-            for _ in 0..self.tasks.lock().expect("no panic").len() {
+            for _ in 0..self.tasks_left() {
                 self.tasks();
             }
         }
