@@ -220,7 +220,7 @@ impl World {
     }
 
     fn call(&mut self, at: usize) {
-        let listens = self.random.percent(5);
+        let listens = self.random.percent(8);
         let nonce = self.random.next() >> 12;
         let (turns, steps) = (self.random.below(8), self.random.below(4));
         let client = &mut self.clients[at];
