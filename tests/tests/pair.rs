@@ -83,10 +83,11 @@ fn exchanges(seeds: Range<u64>) {
         ("completed", tally.completed),
         ("unanswered", tally.unanswered),
         ("cancelled", tally.cancelled),
-        ("ended", tally.ended),
         ("notified", tally.notified),
         ("lost", tally.lost),
-        ("resumed", tally.resumed),
+        // Seldom: most subscriptions are given up first, and most streams are over before they are lost.
+        ("ended", 10 * tally.ended),
+        ("resumed", 10 * tally.resumed),
     ] {
         assert!(count >= often, "{what}: {count} times");
     }

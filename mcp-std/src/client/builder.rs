@@ -332,6 +332,9 @@ impl<Kind> ClientBuilder<Kind> {
     }
 
     pub(crate) async fn open(self, lane: Lane) -> Result<Client, ConnectError> {
+        if let Some(fault) = self.handlers.unfit_root() {
+            return Err(ConnectError::Config(fault));
+        }
         let mut config = ClientConfig::new(self.info);
         config.capabilities = self.handlers.capabilities();
         config.extensions = self.extensions;

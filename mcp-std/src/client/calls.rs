@@ -58,6 +58,13 @@ impl Client {
         let output = self.output_check(name).await?;
         let response = self.ask::<request::CallTool>(&params, options).await?;
         let result = decode::<CallToolResult<'_>>("tools/call", &response)?.into_owned();
+        if self.version().era() == Era::Legacy
+            && let Some(content) = &result.structured_content
+            && !content.as_str().trim_start().starts_with('{')
+        {
+            // SC-07: it is passed on all the same, since whoever asked may know better.
+            tracing::warn!(tool = name, "a structured result that is no object");
+        }
         #[cfg(feature = "validate")]
         if let Some(output) = output {
             output.check(&result)?;

@@ -112,6 +112,16 @@ where
     Arc::new(move |request| Box::pin(handler(request)))
 }
 
+/// The first of these that is no URI of a file: servers take roots for such (ROOT-03).
+pub(crate) fn unfit_root(roots: &[Root<'_>]) -> Option<String> {
+    let is_file = |uri: &str| {
+        let scheme = uri.get(..7);
+        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))
+    };
+    let unfit = roots.iter().find(|root| !is_file(&root.uri))?;
+    Some(format!("a root is a `file://` URI, not `{}`", unfit.uri))
+}
+
 impl Handlers {
     pub(crate) fn set_form(&mut self, handler: OnElicit) {
         self.form = Some(handler);
@@ -141,6 +151,12 @@ impl Handlers {
     /// Whether roots are declared, which cannot be changed once connected.
     pub(crate) fn set_roots(&mut self, roots: Vec<Root<'static>>) {
         self.roots = Some(Arc::new(Mutex::new(roots)));
+    }
+
+    /// A root that is none: its URI (ROOT-03).
+    pub(crate) fn unfit_root(&self) -> Option<String> {
+        let roots = self.roots.as_ref()?.lock();
+        unfit_root(&roots.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes the roots. `false`: they are not declared.

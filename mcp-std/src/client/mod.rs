@@ -223,16 +223,16 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// No roots were declared, see [`ClientBuilder::roots`]; or there is no connection.
+    /// No roots were declared, see [`ClientBuilder::roots`]; one of them is no `file://` URI; or there is no connection.
     pub fn set_roots(
         &self,
         roots: impl IntoIterator<Item = Root<'static>>,
     ) -> Result<(), CallError> {
-        if !self
-            .shared()
-            .handlers
-            .replace_roots(roots.into_iter().collect())
-        {
+        let roots: Vec<_> = roots.into_iter().collect();
+        if let Some(fault) = handlers::unfit_root(&roots) {
+            return Err(CallError::Arguments(fault));
+        }
+        if !self.shared().handlers.replace_roots(roots) {
             return Err(CallError::Unsupported(Unsupported::Roots));
         }
         self.handle.control(Control::RootsChanged)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_std::Json;
-use mcp_std::client::{CallError, ClientBuilder, Declined, Unsupported};
+use mcp_std::client::{CallError, ClientBuilder, ConnectError, Declined, Unsupported};
 use mcp_std::model::{
     ContentBlock, CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, Role, Root,
 };
@@ -248,6 +248,25 @@ fn roots_can_change_if_they_were_declared() {
         client.set_roots([root]).expect("they were declared");
         smol::Timer::after(crate::peer::MOMENT).await;
     });
+    // ROOT-03: also when it looks like a path, or like nothing.
+    for uri in ["https://example.com", "/home/me", "file:/b", "", "é"] {
+        let script = |peer: &mut Peer| {
+            peer.modern();
+            peer.ends();
+        };
+        with(obliging(), script, async |client| {
+            let error = client.set_roots([Root::new(uri)]).expect_err(uri);
+            assert!(matches!(error, CallError::Arguments(_)), "{error}");
+        });
+        let script = |peer: &mut Peer| peer.ends();
+        let (client, script) = smol::block_on(crate::peer::connect(
+            builder().roots([Root::new(uri)]),
+            script,
+        ));
+        let error = client.expect_err(uri);
+        assert!(matches!(error, ConnectError::Config(_)), "{error}");
+        script.done();
+    }
     let modern = |peer: &mut Peer| {
         peer.modern();
         peer.ends();

@@ -1,5 +1,7 @@
 //! Which tokens are accepted.
 
+use mcp_std::Server;
+use mcp_std::http::HttpRules;
 use mcp_std::http::auth::{
     Algorithm, Claims, Issuer as Trusted, Rejection, ResourceServer, StaticTokens, Verifier,
     Verifying,
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 use crate::issuer::{Issuer, RESOURCE, now};
 use crate::keys::{Signer, encode};
 use crate::protected::{Protected, bearing, builder, call, parameter};
-use crate::site::{Request, said};
+use crate::site::{Request, Site, said};
 
 /// RSV-04.
 #[test]
@@ -270,6 +272,30 @@ fn every_request_needs_a_token() {
     }
     let response = protected.in_session(&id, "2025-11-25", &token, &list);
     assert_eq!(response.status, 200);
+}
+
+/// HS-06: what nobody may do is no question of who asks.
+#[test]
+fn hs_06_a_method_that_is_not_served_needs_no_token() {
+    let key = Signer::es256("a");
+    let issuer = Issuer::new(&[&key]);
+    let auth = builder(&issuer).build().expect("a resource server");
+    let server = Server::builder("stateless", "1").build().expect("a server");
+    let site = Site::with(&server, |http| {
+        http.auth(auth).rules(HttpRules::new().sessions(false))
+    });
+    let token = key.token(&issuer.claims());
+    let events = Request::new("GET").with("accept", "text/event-stream");
+    for request in [events, Request::new("PUT"), Request::new("DELETE")] {
+        for request in [request.clone(), bearing(request, &token)] {
+            let response = site.ask(&request);
+            assert_eq!(response.status, 405, "{request:?}");
+            assert_eq!(response.header("www-authenticate"), None);
+            assert_eq!(response.header("allow"), Some("POST, OPTIONS"));
+        }
+    }
+    // Whoever may do something has to say who it is, all the same.
+    assert_eq!(site.ask(&call("who")).status, 401);
 }
 
 /// VAL-07: `Host` and `Origin` come first, and a page may read why it was refused.

@@ -5,6 +5,8 @@ mod child;
 mod descriptors;
 mod ending;
 mod examples;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod ids;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::child::{PING, PONG, Serve, call, mcp_serve};
 
-const MIB: u64 = 1024 * 1024;
+pub(crate) const MIB: u64 = 1024 * 1024;
 
 /// FR-09, with 100 MB against the default limit of 4 MiB.
 #[test]
@@ -137,7 +137,7 @@ fn send_endless(serve: &mut Serve) {
 }
 
 /// The most memory the process has had resident, in bytes.
-fn peak(id: u32) -> u64 {
+pub(crate) fn peak(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());

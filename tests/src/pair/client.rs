@@ -90,7 +90,7 @@ impl Client {
         }
         config.probe_timeout = Duration::from_millis(300);
         // Longer than anything a world takes, so that connecting is only lost with the peer.
-        config.connect_timeout = Duration::from_secs(100_000);
+        config.connect_timeout = Duration::from_secs(10_000_000);
         let engine = ClientEngine::new(config.clone(), Limits::DEFAULT, seed);
         Self {
             deaf: config.mode == EraMode::Auto && random.percent(30),

@@ -220,7 +220,7 @@ impl World {
     }
 
     fn call(&mut self, at: usize) {
-        let listens = self.random.percent(5);
+        let listens = self.random.percent(8);
         let nonce = self.random.next() >> 12;
         let (turns, steps) = (self.random.below(8), self.random.below(4));
         let client = &mut self.clients[at];
@@ -318,6 +318,10 @@ impl World {
             }
             self.say(at, &out);
         }
+    }
+
+    fn tasks_left(&self) -> usize {
+        self.tasks.lock().expect("no panic").len()
     }
 
     /// One of the server's own tasks has its turn.
@@ -506,7 +510,7 @@ impl World {
                 }
             }
             for _ in 0..20 {
-                for _ in 0..self.tasks.lock().expect("no panic").len() {
+                for _ in 0..self.tasks_left() {
                     self.tasks();
                 }
                 for at in (0..self.exchanges.len()).rev() {
@@ -542,7 +546,7 @@ impl World {
             for at in (0..self.exchanges.len()).rev() {
                 self.serve_one(at);
             }
-            for _ in 0..self.tasks.lock().expect("no panic").len() {
+            for _ in 0..self.tasks_left() {
                 self.tasks();
             }
         }

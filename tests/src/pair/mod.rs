@@ -131,9 +131,20 @@ impl World {
             73 => self.lose_peer(),
             74 => self.to_server.stall(*now, random),
             75 => self.to_client.stall(*now, random),
+            76 => self.jump(),
             _ => self.pass(),
         }
         self.exchange();
+    }
+
+    /// The clock is set: far ahead, as after a sleep of the machine, or back a little.
+    fn jump(&mut self) {
+        let far = Duration::from_secs(self.random.below(3_600));
+        let back = self.random.below(3_000_000);
+        self.now = match self.random.percent(50) {
+            true => self.now + far,
+            false => Instant::from_micros(self.now.as_micros().saturating_sub(back)),
+        };
     }
 
     /// Time passes: a little, or until something is due.
