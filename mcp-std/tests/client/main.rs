@@ -13,4 +13,6 @@ mod lists;
 mod peer;
 mod runtimes;
 mod subscriptions;
+#[cfg(feature = "tasks")]
+mod tasks;
 mod timeouts;

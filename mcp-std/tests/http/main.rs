@@ -21,3 +21,5 @@ mod site;
 mod slow;
 mod status;
 mod streams;
+#[cfg(feature = "tasks")]
+mod tasks;
