@@ -219,6 +219,8 @@
 //! - `client`, on: [`Client`]. A program that only serves does without.
 //! - `http`, on: [`Server::http`] and [`Client::http`], by hyper and rustls.
 //! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
+//! - `skills`, off: `skills`, directories of instructions that a server serves, and what a host looks at before it uses one.
+//! - `tasks`, on: [`tasks`], tools whose calls go on after their answer. `tasks-redb`, off, keeps them in a file.
 //! - `validate`, on: arguments are checked against their JSON Schema before they are decoded, results on request, and
 //!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
 //! - `cli` builds the program `mcp`; a library does not need it.
@@ -246,6 +248,8 @@ mod panic;
 #[cfg(feature = "validate")]
 pub mod schema;
 mod server;
+#[cfg(feature = "skills")]
+pub mod skills;
 /// Tools whose calls go on after their answer, which is a handle to ask by.
 #[cfg(feature = "tasks")]
 pub mod tasks {

@@ -22,6 +22,7 @@ use super::handle::{CallKind, Progressing, Wishes};
 use super::options::{CacheUse, CallOptions};
 use super::pager::{Page, Pager};
 use super::rounds::{Done, Rounds, written};
+use super::task::Followed;
 
 /// The pauses before a call is made again whose exchange broke.
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(400)];
@@ -78,6 +79,7 @@ impl Client {
         options: &CallOptions,
     ) -> Result<Done, CallError> {
         let shared = self.shared();
+        let followed = Followed::default();
         let safe = options.retry || is_idempotent(&method);
         let retry = shared.settings.restarts && safe;
         let total = options.max_total.unwrap_or(shared.timeouts.max_total);
@@ -101,6 +103,7 @@ impl Client {
                     server: server.and_then(|server| server.implementation.clone()),
                     version: self.version(),
                     limit: shared.settings.max_rounds,
+                    knows_tasks: shared.settings.tasks,
                 };
                 let done = rounds
                     .run(|input| {
@@ -141,12 +144,27 @@ impl Client {
                             .collect()
                             .await?;
                     }
+                    Ok(done) if done.is_task && !options.begin => {
+                        let rounds = done.rounds;
+                        let result = self.follow(done.result, options, ceiling, &followed);
+                        return Ok(Done {
+                            result: result.await?,
+                            rounds,
+                            is_task: false,
+                        });
+                    }
                     done => return done,
                 }
             }
         };
         match &options.canceller {
-            Some(canceller) => canceller.guard(call).await,
+            Some(canceller) => {
+                let done = canceller.guard(call).await;
+                if matches!(done, Err(CallError::Cancelled)) {
+                    self.give_up(&followed).await;
+                }
+                done
+            }
             None => call.await,
         }
     }

@@ -34,6 +34,7 @@ use super::options::{Restart, Timeouts};
 #[cfg(feature = "validate")]
 use super::outputs::Outputs;
 use super::session::{Lane, Session};
+use super::task::TASKS;
 use crate::{Server, Spawner, blocking};
 
 /// Looks at the result of a tool before the caller gets it.
@@ -58,6 +59,7 @@ pub struct ClientBuilder<Kind = Async> {
     info: Implementation<'static>,
     handlers: Handlers,
     extensions: Option<Json<'static>>,
+    tasks: bool,
     experimental: Option<Json<'static>>,
     mode: EraMode,
     eras: EraCache,
@@ -95,6 +97,7 @@ impl<Kind> ClientBuilder<Kind> {
             info: Implementation::new(name, version),
             handlers: Handlers::default(),
             extensions: None,
+            tasks: false,
             experimental: None,
             mode: EraMode::Auto,
             eras: EraCache::new(),
@@ -159,6 +162,16 @@ impl<Kind> ClientBuilder<Kind> {
     /// The extensions that the program knows, with their settings, by their names: a JSON object.
     pub fn extensions(mut self, extensions: Json<'static>) -> Self {
         self.extensions = Some(extensions);
+        self
+    }
+
+    /// Servers of 2026-07-28 may answer calls of tools with tasks: declares `io.modelcontextprotocol/tasks`.
+    ///
+    /// [`call_tool`](Client::call_tool) and its like then wait for the end of the task, ask for it as often as the server
+    /// wishes, and have the handlers answer what it asks; the whole call may take [`Timeouts::max_total`](super::Timeouts).
+    /// [`begin_tool`](Client::begin_tool) gives the task itself. Without this, servers either do without or refuse the call.
+    pub const fn tasks(mut self) -> Self {
+        self.tasks = true;
         self
     }
 
@@ -342,6 +355,9 @@ impl<Kind> ClientBuilder<Kind> {
         if let Some(name) = self.http.auth.as_ref().and_then(|auth| auth.extension()) {
             config.extensions = Some(declared(config.extensions.take(), name));
         }
+        if self.tasks {
+            config.extensions = Some(declared(config.extensions.take(), TASKS));
+        }
         config.experimental = self.experimental;
         config.mode = self.mode;
         config.connect_timeout = self.timeouts.connect;
@@ -360,6 +376,7 @@ impl<Kind> ClientBuilder<Kind> {
                 outputs: self.check_outputs.then(Outputs::default),
                 tap: self.tap,
                 restarts: lane.is_lasting() && self.restart != Restart::Never,
+                tasks: self.tasks,
             },
         ));
         let (handle, ends) = Handle::new(shared.clone());
@@ -380,7 +397,6 @@ impl<Kind> ClientBuilder<Kind> {
 }
 
 /// The extensions with this one, without settings unless it is there with some.
-#[cfg(feature = "auth")]
 fn declared(extensions: Option<Json<'static>>, name: &str) -> Json<'static> {
     let known = extensions.as_ref();
     let known = known.and_then(|known| serde_json::from_str(known.as_str()).ok());

@@ -8,8 +8,8 @@ use mcp_core::json::{Json, Kind as JsonKind};
 use mcp_core::model::request::{self, Request};
 use mcp_core::model::{
     CallToolRequestParams, CallToolResult, CompleteRequestParams, CompleteResult, Decode,
-    DiscoverResult, Era, GetPromptRequestParams, GetPromptResult, LoggingLevel, Prompt,
-    ReadResourceRequestParams, ReadResourceResult, Resource, ResourceTemplate,
+    DiscoverResult, Encode as _, Era, GetPromptRequestParams, GetPromptResult, LoggingLevel,
+    Prompt, ReadResourceRequestParams, ReadResourceResult, Resource, ResourceTemplate,
     SetLevelRequestParams, Tool,
 };
 use serde::Serialize;
@@ -22,6 +22,7 @@ use super::options::{CacheUse, CallOptions};
 use super::outcome::{Response, ToolOutcome};
 use super::pager::Pager;
 use super::rounds::Input;
+use super::task::{Begun, TaskHandle};
 
 impl Client {
     /// Calls a tool. The arguments are anything that serde writes as a JSON object: a struct, a map, `json!({…})`; `()` for
@@ -73,6 +74,31 @@ impl Client {
             (check.0)(name, &result).map_err(CallError::Schema)?;
         }
         Ok(ToolOutcome(result))
+    }
+
+    /// Calls a tool that may become a task, and does not wait for that: the client has to
+    /// [declare](super::ClientBuilder::tasks) that it knows tasks, or there will be none. Results are not checked against the
+    /// tool's output schema.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub async fn begin_tool(
+        &self,
+        name: &str,
+        arguments: &(impl Serialize + ?Sized),
+        mut options: CallOptions,
+    ) -> Result<Begun, CallError> {
+        let mut params = CallToolRequestParams::new(name);
+        params.arguments = object(arguments)?;
+        options.begin = true;
+        let params = params.to_json(self.version());
+        let done = self.rounds("tools/call".into(), params, &options).await?;
+        if done.is_task {
+            return TaskHandle::new(self.clone(), &done.result).map(Begun::Task);
+        }
+        let result = decode::<CallToolResult<'_>>("tools/call", &done.result)?.into_owned();
+        Ok(Begun::Done(ToolOutcome(result)))
     }
 
     /// The tools, page by page.

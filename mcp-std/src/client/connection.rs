@@ -460,6 +460,7 @@ impl<'s> ClientConnection<'s> {
                 (EngineOutcome::InputRequired(result), None) => {
                     Ok(Outcome::InputRequired(owned(result)))
                 }
+                (EngineOutcome::Extension(result), None) => Ok(Outcome::Extension(owned(result))),
                 (EngineOutcome::Error(error), None) => {
                     Err(ErrorAnswer::new(&error).into_call_error(self.version))
                 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use mcp_core::ErrorCode;
 use mcp_core::binding::http::client::HttpFault;
 use mcp_core::engine::client::{ConnectError as HandshakeError, RemoteError};
-use mcp_core::json::Json;
+use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{
     CallToolResult, ContentBlock, Decode, DecodeError, ElicitRequestUrlParams, ProtocolVersion,
 };
@@ -112,6 +112,18 @@ impl ErrorAnswer {
             message: error.message.decode().into_owned(),
             data: error.data.map(|data| Json::from(data).into_owned()),
         }
+    }
+
+    /// One that stands as a value in a result. `None`: it is none.
+    pub(super) fn read(error: RawJson<'_>) -> Option<Self> {
+        let code = error.member("code")?.as_number()?.as_i64()?;
+        let message = error.member("message")?.as_string()?;
+        let data = error.member("data").filter(|data| !data.is_null());
+        Some(Self {
+            code: ErrorCode::new(code),
+            message: message.decode().into_owned(),
+            data: data.map(|data| Json::from(data).into_owned()),
+        })
     }
 
     /// As the error of a call of the revision that is spoken.

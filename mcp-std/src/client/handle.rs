@@ -131,6 +131,8 @@ pub(crate) struct Settings {
     pub(crate) tap: Tap,
     /// Whether there may be another connection after one that was lost.
     pub(crate) restarts: bool,
+    /// Whether calls of tools may be answered with tasks.
+    pub(crate) tasks: bool,
 }
 
 /// `None`: there was no process yet.

@@ -113,6 +113,7 @@ mod rounds;
 mod session;
 mod subscribing;
 mod subscription;
+mod task;
 mod watches;
 
 use std::sync::Arc;
@@ -141,6 +142,7 @@ pub use outcome::{Response, ToolOutcome};
 pub use pager::{Pager, PagingFault};
 pub use session::all_closed;
 pub use subscription::{Subscription, SubscriptionEnd};
+pub use task::{Begun, TaskHandle, TaskState, TaskStatus};
 
 /// A connection to a server. Cheap to clone; all clones are one connection.
 #[derive(Clone, Debug)]

@@ -143,6 +143,8 @@ pub struct CallOptions {
     pub(crate) canceller: Option<Canceller>,
     pub(crate) retry: bool,
     pub(crate) cache: CacheUse,
+    /// A task is not waited for.
+    pub(crate) begin: bool,
 }
 
 /// What a call has to do with the cache.

@@ -21,6 +21,8 @@ pub(crate) enum Outcome {
     Complete(Json<'static>),
     /// Input is required; then the call is to be made again (MRTR-08).
     InputRequired(Json<'static>),
+    /// Something of an extension.
+    Extension(Json<'static>),
 }
 
 /// What becomes of a call that was given to the connection.

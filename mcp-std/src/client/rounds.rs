@@ -37,6 +37,8 @@ pub(crate) struct Input {
 pub(crate) struct Done {
     pub(crate) result: Json<'static>,
     pub(crate) rounds: usize,
+    /// It is no result of the call itself, but a task that will have it.
+    pub(crate) is_task: bool,
 }
 
 /// Who answers, on whose behalf, and how often.
@@ -47,6 +49,8 @@ pub(crate) struct Rounds<'c> {
     pub(crate) version: ProtocolVersion,
     pub(crate) limit: usize,
     pub(crate) ceiling: Ceiling,
+    /// The client declared that it does.
+    pub(crate) knows_tasks: bool,
 }
 
 impl Rounds<'_> {
@@ -59,7 +63,26 @@ impl Rounds<'_> {
         let mut input = Input::default();
         loop {
             let required = match send(input).await? {
-                Outcome::Complete(result) => return Ok(Done { result, rounds }),
+                Outcome::Complete(result) => {
+                    return Ok(Done {
+                        result,
+                        rounds,
+                        is_task: false,
+                    });
+                }
+                Outcome::Extension(result)
+                    if self.knows_tasks && is_task(&self.method, &result) =>
+                {
+                    return Ok(Done {
+                        result,
+                        rounds,
+                        is_task: true,
+                    });
+                }
+                // RES-03.
+                Outcome::Extension(_) => {
+                    return Err(self.fault("its `resultType` is not one this request can have"));
+                }
                 Outcome::InputRequired(required) => required,
             };
             if rounds >= self.limit {
@@ -89,7 +112,7 @@ impl Rounds<'_> {
     }
 
     /// All answers, one after the other: a user is asked one thing at a time (MRTR-08, MRTR-09).
-    async fn answers(&self, requests: RawJson<'_>) -> Result<Json<'static>, CallError> {
+    pub(crate) async fn answers(&self, requests: RawJson<'_>) -> Result<Json<'static>, CallError> {
         let mut answers = Vec::new();
         for (key, request) in requests.as_object().into_iter().flatten() {
             let request = InputRequest::decode(request)
@@ -122,6 +145,15 @@ impl Rounds<'_> {
             fault: fault.to_owned(),
         }
     }
+}
+
+/// Only calls of tools are answered with tasks.
+fn is_task(method: &str, result: &Json<'_>) -> bool {
+    let kind = result.raw().member("resultType");
+    method == "tools/call"
+        && kind
+            .and_then(RawJson::as_string)
+            .is_some_and(|kind| kind == "task")
 }
 
 fn declined(what: String, refusal: Refusal) -> CallError {

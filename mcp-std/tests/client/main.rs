@@ -14,4 +14,6 @@ mod peer;
 mod robustness;
 mod runtimes;
 mod subscriptions;
+#[cfg(feature = "tasks")]
+mod tasks;
 mod timeouts;

@@ -22,3 +22,5 @@ mod slow;
 mod status;
 mod straight;
 mod streams;
+#[cfg(feature = "tasks")]
+mod tasks;

@@ -6,6 +6,7 @@ mod asking;
 mod batches;
 mod changes;
 mod concurrency;
+mod extensions;
 mod fairness;
 mod features;
 mod lifetime;
@@ -19,4 +20,6 @@ mod rounds;
 mod runtimes;
 #[cfg(feature = "validate")]
 mod schemas;
+#[cfg(feature = "tasks")]
+mod tasks;
 mod templates;

@@ -66,6 +66,9 @@ pub enum Outcome<'b> {
     /// The server needs input first: call again with it, see
     /// [`CallOptions::input_responses`](super::CallOptions::input_responses). An `InputRequiredResult`, not checked.
     InputRequired(RawJson<'b>),
+    /// With a result of another `resultType`, which only an extension can have: for clients that declare some, and calls
+    /// that may be answered with something else than their result at all. Its members are not checked.
+    Extension(RawJson<'b>),
     /// With an error.
     Error(RemoteError<'b>),
     /// With a response that is not one. What the server did is unknown.
@@ -245,6 +248,11 @@ impl ClientEngine {
             Outcome::Complete(result)
         } else if result_type.is_text("input_required") && kind == RequestKind::MayAsk {
             Outcome::InputRequired(result)
+        } else if kind == RequestKind::MayAsk
+            && self.config.extensions.is_some()
+            && result_type.as_string().is_some()
+        {
+            Outcome::Extension(result)
         } else {
             // RES-03.
             Outcome::Invalid(PeerFault::ResultType)

@@ -2,6 +2,7 @@
 
 mod batch;
 mod catalog;
+mod extension;
 mod listen;
 mod outgoing;
 mod pages;

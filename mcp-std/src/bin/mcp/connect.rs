@@ -202,6 +202,7 @@ impl Target {
         builder = builder
             .elicitation(form)
             .url_elicitation(url)
+            .tasks()
             .request_timeout(self.patience());
         if let Some(time) = self.timeout {
             builder = builder.connect_timeout(time);

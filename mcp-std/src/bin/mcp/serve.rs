@@ -6,6 +6,7 @@ mod content;
 mod library;
 mod questions;
 mod rounds;
+mod skills;
 mod tasks;
 
 use core::fmt::Display;
@@ -184,6 +185,7 @@ impl Serve {
             .instructions("Something of everything, to test a client with.")
             .logging();
         builder = content::add(tools(content::first(builder)));
+        builder = skills::add(builder);
         builder = tasks::add(rounds::add(questions::add(library::add(builder))));
         let server = changes::add(builder, &itself).build()?;
         // It knows itself only to change itself: that the two keep each other is no leak, for it lives as long as this.

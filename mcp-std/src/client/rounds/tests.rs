@@ -42,6 +42,7 @@ fn run_within(
         server: None,
         version: ProtocolVersion::LATEST_MODERN,
         limit,
+        knows_tasks: false,
     };
     let mut answers = answers.into_iter();
     let asked = RefCell::new(Vec::new());

@@ -288,3 +288,77 @@ fn now() -> u64 {
         .duration_since(UNIX_EPOCH)
         .map_or(0, millis)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(id: &str, owner: Option<&str>) -> TaskRecord {
+        TaskRecord {
+            id: id.to_owned(),
+            owner: owner.map(str::to_owned),
+            session: 1,
+            tool: "t".to_owned(),
+            is_experimental: false,
+            created: now(),
+            updated: now(),
+            ttl: Some(60_000),
+            poll_interval: 1,
+            end: None,
+        }
+    }
+
+    /// To others, and to nobody in particular, a task of somebody is as unknown as one that is not there.
+    #[test]
+    fn a_task_is_its_owners() {
+        let service = Tasks::new(MemoryTaskStore::new()).service();
+        let service = service.expect("an empty store");
+        for (id, owner) in [("a", Some("ada")), ("b", None)] {
+            let kept = service.store.create(&record(id, owner));
+            kept.expect("there is room");
+        }
+        let unknown = service.find("x", None, false).expect_err("there is none");
+        for (id, owner, found) in [
+            ("a", Some("ada"), true),
+            ("a", Some("grace"), false),
+            ("a", None, false),
+            ("b", None, true),
+            ("b", Some("ada"), false),
+        ] {
+            match service.find(id, owner, false) {
+                Ok(_) => assert!(found, "{id} {owner:?}"),
+                Err(error) => {
+                    assert!(!found, "{id} {owner:?}");
+                    assert_eq!(error, unknown, "nothing tells them apart");
+                }
+            }
+            assert!(service.find(id, owner, true).is_err(), "in another form");
+        }
+    }
+
+    /// What ran when its process ended says so, and nothing else has changed.
+    #[test]
+    fn what_was_left_behind_is_marked() {
+        let store = MemoryTaskStore::new();
+        for n in 0..600 {
+            store
+                .create(&record(&format!("{n:03}"), None))
+                .expect("there is room");
+        }
+        store
+            .finish("300", &TaskEnd::Cancelled, now())
+            .expect("it is there");
+        interrupt(&store).expect("it can be read");
+        let all = store.list(None, 1000).expect("it can be read");
+        assert_eq!(all.len(), 600);
+        for task in all {
+            match task.end {
+                Some(TaskEnd::Cancelled) => assert_eq!(task.id, "300"),
+                Some(TaskEnd::Failed { message, .. }) => {
+                    assert!(message.starts_with("Interrupted"), "{message}");
+                }
+                other => panic!("{}: {other:?}", task.id),
+            }
+        }
+    }
+}

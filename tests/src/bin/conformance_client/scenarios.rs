@@ -3,6 +3,7 @@
 use mcp_core::json::Json;
 use mcp_core::model::{PrimitiveSchema, RequestedSchema, Tool};
 use mcp_std::client::{CallError, Client};
+use mcp_std::skills::{SkillError, SkillFiles};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -47,8 +48,31 @@ pub(crate) async fn run(scenario: &str, client: &Client) -> Result<(), Failure> 
         "http-standard-headers" => standard_headers(client).await,
         "http-custom-headers" => custom_headers(client).await,
         "http-invalid-tool-headers" => invalid_headers(client).await,
+        // What a host does before it is asked to use a skill: it reads no file of any.
+        "sep-2640-client-no-prefetch" => {
+            client.list_skills().await?;
+            Ok(())
+        }
+        other if other.starts_with("sep-2640-client-verify-") => use_skills(client).await,
         other => Err(format!("no such scenario here: {other}").into()),
     }
+}
+
+/// Loads each skill and reads its other files. One that is not what the server said is not used, and no failure here.
+async fn use_skills(client: &Client) -> Result<(), Failure> {
+    for skill in client.list_skills().await? {
+        let held = match client.load_skill(&skill).await {
+            Ok(held) => held,
+            Err(SkillError::Fault(_)) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if let SkillFiles::Listed(files) = &skill.resources {
+            for file in files {
+                held.read(&file.uri).await?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What the user fills in: what stands there, and yes where nothing does and yes is an answer.

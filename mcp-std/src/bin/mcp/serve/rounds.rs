@@ -93,7 +93,11 @@ pub(super) fn add(builder: ServerBuilder) -> ServerBuilder {
 }
 
 /// What the user filled into one field of a form, if they did.
-pub(super) fn filled(context: &Context, name: &str, field: &str) -> Result<Option<String>, ProtocolError> {
+pub(super) fn filled(
+    context: &Context,
+    name: &str,
+    field: &str,
+) -> Result<Option<String>, ProtocolError> {
     let Some(answer) = context.input_response::<ElicitResult<'_>>(name)? else {
         return Ok(None);
     };
