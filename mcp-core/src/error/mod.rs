@@ -192,7 +192,9 @@ impl PeerFault {
             Self::MissingCapability {
                 era: Era::Modern, ..
             } => ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
-            Self::Busy { .. } | Self::Subscriptions { .. } | Self::NoRoom => ErrorCode::INTERNAL_ERROR,
+            Self::Busy { .. } | Self::Subscriptions { .. } | Self::NoRoom => {
+                ErrorCode::INTERNAL_ERROR
+            }
         }
     }
 }
