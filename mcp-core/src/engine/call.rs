@@ -214,7 +214,7 @@ impl<M: Memory> Calls<M> {
             .as_mut()
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(in crate::engine) fn remove(&mut self, key: CallKey) -> Option<Call<M>> {
         let slot = self
             .slots

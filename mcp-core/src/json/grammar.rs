@@ -32,7 +32,7 @@ pub(super) struct Name {
 }
 
 /// Checks the name at `at` and the colon.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 pub(super) fn scan_name(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Error> {
     match bytes.get(at) {
         Some(b'"') => scan_name_text(bytes, at + 1, marks),
@@ -41,7 +41,7 @@ pub(super) fn scan_name(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Na
 }
 
 /// Checks the name whose text begins at `at`, and the colon.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn scan_name_text(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Name, Error> {
     let end = marks.plain_end(bytes, at);
     if next_bytes(bytes, end) == Some(b"\":") {
@@ -143,7 +143,7 @@ pub(super) fn value_end(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn literal_end<const N: usize>(bytes: &[u8], at: usize, word: &[u8; N]) -> Result<usize, Error> {
     if bytes.get(at..at + N) == Some(word) {
         Ok(at + N)
@@ -188,7 +188,7 @@ impl Nesting {
     }
 
     /// `false` if that is one level too many.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(super) fn push(&mut self, object: bool) -> bool {
         if self.depth >= self.limit {
             return false;
@@ -201,7 +201,7 @@ impl Nesting {
         true
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(super) fn pop(&mut self) {
         self.inner >>= 1;
         self.depth = self.depth.saturating_sub(1);
@@ -210,7 +210,7 @@ impl Nesting {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(super) fn is_object(&self) -> bool {
         self.inner & 1 == 1
     }

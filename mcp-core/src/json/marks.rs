@@ -29,7 +29,7 @@ impl Marks {
 
     /// The position of the first `"`, `\` or control character at or after `at`; the length of the input if there is
     /// none.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(super) fn plain_end(&mut self, bytes: &[u8], at: usize) -> usize {
         let block = at / BLOCK;
         if block != self.block {
@@ -66,7 +66,7 @@ fn long_plain_end(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Finds the end of a string that has been checked before, and whose text begins at `at`. `None` only if it has not.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 pub(super) fn skip_string(bytes: &[u8], mut at: usize, marks: &mut Marks) -> Option<Scanned> {
     let mut escaped = false;
     loop {
@@ -125,7 +125,7 @@ pub(super) fn skip_container(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Which bytes of a block are escaped by the backslash before them, and whether the next block's first is, as a bit.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn escapes(backslashes: u64, first: u64) -> (u64, u64) {
     let mut escapes = first;
     let mut rest = backslashes & !first;
@@ -143,7 +143,7 @@ fn escapes(backslashes: u64, first: u64) -> (u64, u64) {
 }
 
 /// What `find` marks in the block that begins at `start`, nothing past the end of the input.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn block_marks<M: Default + Shr<u32, Output = M>>(
     bytes: &[u8],
     start: usize,

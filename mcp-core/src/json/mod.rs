@@ -51,7 +51,7 @@ pub(crate) use write::StandardSink;
 pub use write::{Full, Mark, Sink, Writer};
 
 /// The position of the first byte at or after `at` that is not whitespace; the length of the input if there is none.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         Some(&byte) if byte <= b' ' => skip_whitespace_run(bytes, at),
@@ -75,7 +75,7 @@ fn skip_whitespace_run(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// The `N` bytes at `at`, if there are so many.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn next_bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
     bytes.get(at..)?.first_chunk()
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use super::error::{Error, ErrorKind};
 
 /// Checks the number that begins at `at`, with `-` or a digit, and returns the position after it.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 pub(super) fn number_end(bytes: &[u8], mut at: usize) -> Result<usize, Error> {
     if bytes.get(at) == Some(&b'-') {
         at += 1;
@@ -44,7 +44,7 @@ fn some_digits_end(bytes: &[u8], at: usize) -> Result<usize, Error> {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn digits_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b'0'..=b'9') = bytes.get(at) {
         at += 1;

@@ -12,7 +12,7 @@ use super::error::{Error, ErrorKind};
 use super::marks::{Marks, Scanned};
 
 /// Checks the string whose text begins at `at`, just after the opening quote. UTF-8 is not looked at.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 pub(super) fn scan_string(bytes: &[u8], at: usize, marks: &mut Marks) -> Result<Scanned, Error> {
     let at = marks.plain_end(bytes, at);
     match bytes.get(at) {
@@ -114,7 +114,7 @@ impl<'b> JsonStr<'b> {
 
     /// The text, to be compared with names that are known here: of up to 64 bytes and without a backslash.
     #[cfg(feature = "alloc")]
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(crate) fn known(self) -> Cow<'b, str> {
         self.decode()
     }
@@ -186,7 +186,7 @@ impl<'b> JsonStr<'b> {
 }
 
 impl PartialEq<str> for JsonStr<'_> {
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn eq(&self, other: &str) -> bool {
         if self.escaped {
             self.decodes_to(other)
@@ -197,7 +197,7 @@ impl PartialEq<str> for JsonStr<'_> {
 }
 
 impl PartialEq<&str> for JsonStr<'_> {
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn eq(&self, other: &&str) -> bool {
         *self == **other
     }

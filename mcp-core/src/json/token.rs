@@ -113,7 +113,7 @@ impl<'b> Tokenizer<'b> {
         self.begin(b'[', ErrorKind::ExpectedArray)
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn begin(&mut self, open: u8, otherwise: ErrorKind) -> Result<(), Error> {
         if self.due != Due::Value {
             return Err(self.misplaced());
@@ -138,7 +138,7 @@ impl<'b> Tokenizer<'b> {
     ///
     /// What is wrong with the text, or [`ErrorKind::Misplaced`] if the innermost open value is not an object or a value
     /// is due.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub fn next_member(&mut self) -> Result<Option<JsonStr<'b>>, Error> {
         match self.plain_member() {
             None if self.at_plain_end() => {
@@ -151,7 +151,7 @@ impl<'b> Tokenizer<'b> {
     }
 
     /// Whether an object ends just here.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn at_plain_end(&self) -> bool {
         self.bytes.get(self.at) == Some(&b'}')
             && self.due != Due::Value
@@ -161,7 +161,7 @@ impl<'b> Tokenizer<'b> {
 
     /// [`next_member`](Self::next_member) of text as nearly all is: without whitespace and without escapes in names.
     /// `None`, and nothing done, if it is something else.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn plain_member(&mut self) -> Option<JsonStr<'b>> {
         if !self.open.is_object() {
             return None;
@@ -232,7 +232,7 @@ impl<'b> Tokenizer<'b> {
     }
 
     /// Where the next member or element begins. `None` if the container ends, which leaves it.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn next(&mut self, close: u8, otherwise: ErrorKind) -> Result<Option<usize>, Error> {
         let at = skip_whitespace(self.bytes, self.at);
         let byte = self.bytes.get(at).copied();
@@ -252,7 +252,7 @@ impl<'b> Tokenizer<'b> {
     }
 
     /// Goes on after a container that ends before `at`.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn leave(&mut self, at: usize) {
         self.open.pop();
         self.at = at;
@@ -264,7 +264,7 @@ impl<'b> Tokenizer<'b> {
     /// # Errors
     ///
     /// What is wrong with the text, or [`ErrorKind::Misplaced`] if no value is due.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub fn value(&mut self) -> Result<RawJson<'b>, Error> {
         match self.plain_string() {
             Some(value) => Ok(value),
@@ -273,7 +273,7 @@ impl<'b> Tokenizer<'b> {
     }
 
     /// [`value`](Self::value) of a string without escapes. `None`, and nothing done, if it is something else.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn plain_string(&mut self) -> Option<RawJson<'b>> {
         let bytes = self.text.as_bytes();
         if self.due != Due::Value || bytes.get(self.at) != Some(&b'"') {
@@ -405,7 +405,7 @@ impl fmt::Debug for Tokenizer<'_> {
 }
 
 /// `text[start..end]`, in two steps that the compiler takes on the spot; one it makes a call.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn slice(text: &str, start: usize, end: usize) -> Option<&str> {
     text.get(..end)?.get(start..)
 }

@@ -272,6 +272,42 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
 
     /// A number with the fewest digits that read back as `value`, whole numbers without a fraction. JSON has no
     /// infinities and no NaN: they become `null`.
+    ///
+    /// Without the feature `alloc`, at most 15 digits, the last of which may be off where there is a large exponent: what
+    /// prints doubles exactly is as large as half of the engine.
+    #[cfg(not(feature = "alloc"))]
+    pub fn float(&mut self, value: f64) {
+        /// All integers up to here are doubles.
+        const PLAIN: f64 = 9_007_199_254_740_992.0;
+        if !value.is_finite() {
+            return self.null();
+        }
+        let (mut magnitude, mut exponent) = (value.abs(), 0_i32);
+        if magnitude < PLAIN && value as i64 as f64 == value {
+            return self.integer(value as i64);
+        }
+        while magnitude >= 1e15 {
+            magnitude /= 10.0;
+            exponent += 1;
+        }
+        while magnitude < 1e14 {
+            magnitude *= 10.0;
+            exponent -= 1;
+        }
+        let mut digits = (magnitude + 0.5) as u64;
+        while digits % 10 == 0 {
+            digits /= 10;
+            exponent += 1;
+        }
+        self.digits(value < 0.0, digits);
+        self.append(b"e");
+        self.comma = false;
+        self.integer(exponent.into());
+    }
+
+    /// A number with the fewest digits that read back as `value`, whole numbers without a fraction. JSON has no
+    /// infinities and no NaN: they become `null`.
+    #[cfg(feature = "alloc")]
     pub fn float(&mut self, value: f64) {
         /// Whole numbers below this have no exponent: all integers up to here are doubles.
         const PLAIN: f64 = 9_007_199_254_740_992.0;
@@ -339,14 +375,14 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
 
     /// Text of ours that begins a value or a member and stops where a value is to be written next, or a first element or
     /// member: several tokens in one piece. It is not escaped.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(crate) fn open(&mut self, json: &'static str) {
         self.separate();
         self.append(json.as_bytes());
     }
 
     /// Puts in the comma, if one is due.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn separate(&mut self) {
         if self.comma {
             self.append(b",");
@@ -355,7 +391,7 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
     }
 
     /// Begins a value or a name: `first` where nothing came before it, else `next`, the same after a comma.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn begin<const N: usize, const M: usize>(&mut self, first: &[u8; N], next: &[u8; M]) {
         // Not one append of either: their lengths are then known, and there is nothing to call.
         match self.comma {
@@ -411,7 +447,7 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn append(&mut self, bytes: &[u8]) {
         if !self.full {
             self.full = self.sink.append(bytes).is_err();

@@ -249,7 +249,7 @@ impl<'b> Members<'b> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn slot(&mut self, name: JsonStr<'b>) -> Option<(&mut Option<RawJson<'b>>, &'static str)> {
         // Borrowed unless the name is written with escapes, which nobody does.
         Some(match &*name.known() {

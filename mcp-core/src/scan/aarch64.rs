@@ -26,19 +26,19 @@ impl Vector<16> for Neon {
     // There is no movemask. Shifting 16-bit lanes right by four and narrowing them leaves four bits of each byte.
     const LANE_BITS: u32 = 4;
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn load(bytes: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read, the load asks for no alignment, and our caller promises NEON.
         Self(unsafe { vld1q_u8(bytes.as_ptr()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn or(self, other: Self) -> Self {
         // SAFETY: our caller promises NEON.
         Self(unsafe { vorrq_u8(self.0, other.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn stops(self) -> Self {
         // SAFETY: our caller promises NEON.
         unsafe {
@@ -49,7 +49,7 @@ impl Vector<16> for Neon {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn mask(self) -> u64 {
         // SAFETY: our caller promises NEON.
         unsafe {

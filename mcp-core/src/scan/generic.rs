@@ -30,7 +30,7 @@ const GROUP: usize = 4;
 /// # Safety
 ///
 /// The CPU must have the instruction set of `V`.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 pub(super) unsafe fn string_run<V: Vector<N>, const N: usize>(bytes: &[u8]) -> usize {
     let (blocks, tail) = bytes.as_chunks::<N>();
     let mut len = 0;
@@ -85,7 +85,7 @@ pub(super) unsafe fn string_run<V: Vector<N>, const N: usize>(bytes: &[u8]) -> u
 /// # Safety
 ///
 /// The CPU must have the instruction set of `V`.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 pub(super) unsafe fn stop_in_pair<V: Vector<N>, const N: usize>(
     [first, second]: &[[u8; N]; 2],
 ) -> Option<usize> {
@@ -110,14 +110,14 @@ pub(super) unsafe fn stop_in_pair<V: Vector<N>, const N: usize>(
 /// # Safety
 ///
 /// The CPU must have the instruction set of `V`.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 unsafe fn stop_in_block<V: Vector<N>, const N: usize>(block: &[u8; N]) -> Option<usize> {
     // SAFETY: the instruction set is there, as our caller promises.
     lowest::<V, N>(unsafe { V::load(block).stops().mask() })
 }
 
 /// Which byte is the first that a mask has bits for.
-#[inline(always)]
+#[cfg_attr(feature = "alloc", inline(always))]
 fn lowest<V: Vector<N>, const N: usize>(mask: u64) -> Option<usize> {
     (mask != 0).then(|| (mask.trailing_zeros() / V::LANE_BITS) as usize)
 }

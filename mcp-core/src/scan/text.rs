@@ -70,7 +70,7 @@ mod sse2 {
     use super::{BLOCK, NestingMarks};
 
     /// Marks `"`, `\` and what is below 0x20.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(crate) fn string_marks(block: &[u8; BLOCK]) -> u64 {
         // SAFETY: the features that the intrinsics need are compiled in.
         marks(block, |bytes| unsafe {
@@ -81,7 +81,7 @@ mod sse2 {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     pub(crate) fn nesting_marks(block: &[u8; BLOCK]) -> NestingMarks {
         let equal = |byte: i8| {
             // SAFETY: the features that the intrinsics need are compiled in.
@@ -108,7 +108,7 @@ mod sse2 {
     }
 
     /// One bit for each byte that `find` sets to 0xff.
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     fn marks(block: &[u8; BLOCK], find: impl Fn(__m128i) -> __m128i) -> u64 {
         let lanes = block.as_ptr().cast::<__m128i>();
         let marks = |lane: usize| {

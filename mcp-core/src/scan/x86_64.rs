@@ -51,19 +51,19 @@ struct Sse2(__m128i);
 impl Vector<16> for Sse2 {
     const LANE_BITS: u32 = 1;
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn load(bytes: &[u8; 16]) -> Self {
         // SAFETY: the array has the 16 bytes that are read, the load asks for no alignment, and our caller promises SSE2.
         Self(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn or(self, other: Self) -> Self {
         // SAFETY: our caller promises SSE2.
         Self(unsafe { _mm_or_si128(self.0, other.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn stops(self) -> Self {
         // SAFETY: our caller promises SSE2.
         unsafe {
@@ -75,7 +75,7 @@ impl Vector<16> for Sse2 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn mask(self) -> u64 {
         // SAFETY: our caller promises SSE2.
         u64::from(unsafe { _mm_movemask_epi8(self.0) }.cast_unsigned())
@@ -88,19 +88,19 @@ struct Avx2(__m256i);
 impl Vector<32> for Avx2 {
     const LANE_BITS: u32 = 1;
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn load(bytes: &[u8; 32]) -> Self {
         // SAFETY: the array has the 32 bytes that are read, the load asks for no alignment, and our caller promises AVX2.
         Self(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn or(self, other: Self) -> Self {
         // SAFETY: our caller promises AVX2.
         Self(unsafe { _mm256_or_si256(self.0, other.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn stops(self) -> Self {
         // SAFETY: our caller promises AVX2.
         unsafe {
@@ -112,7 +112,7 @@ impl Vector<32> for Avx2 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(feature = "alloc", inline(always))]
     unsafe fn mask(self) -> u64 {
         // SAFETY: our caller promises AVX2.
         u64::from(unsafe { _mm256_movemask_epi8(self.0) }.cast_unsigned())

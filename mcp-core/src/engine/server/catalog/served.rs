@@ -1,16 +1,12 @@
 //! A catalog that is serialised as it is asked for: nothing is kept but what it was made of.
 
-use core::hash::Hasher;
-
-use foldhash::fast::FixedState;
-
 use super::capabilities::Offers;
 use super::cursor::Cursor;
 use super::offering::{Offered, Offering};
 use super::{COMPLETE, Cacheable, CatalogBuilder, Listed, write_versions};
 use crate::engine::server::extension::Extensions;
 use crate::engine::server::incoming::{CompletionTarget, ResourceTarget};
-use crate::json::{Full, JsonStr, RawJson, Sink, Writer};
+use crate::json::{JsonStr, RawJson, Sink, Writer};
 #[cfg(feature = "alloc")]
 use crate::model::UriTemplate;
 use crate::model::{CacheHint, ClientCapabilities, Encode, ProtocolVersion, key};
@@ -146,15 +142,21 @@ impl CatalogBuilder<'_> {
         self.count(listed).div_ceil(self.page_size.max(1)).max(1)
     }
 
-    /// Whether a cursor is of this very list: of its name, its content, and the way it is cut.
+    /// Whether a cursor is of this very list: of its name, what is in it, and the way it is cut.
     fn stamp(&self, listed: Listed) -> u64 {
-        let mut text = Digest::default();
-        let mut json = Writer::new(&mut text);
-        json.string(listed.name());
-        json.unsigned(self.page_size as u64);
-        let version = ProtocolVersion::LATEST_MODERN;
-        self.write_elements(listed, 0, usize::MAX, version, &mut json);
-        text.hasher.finish()
+        let mut stamp = Stamp::new();
+        stamp.add(listed.name());
+        stamp.add_number(self.page_size as u64);
+        match listed {
+            Listed::Tools => self.tools.iter().for_each(|it| stamp.add(&it.name)),
+            Listed::Resources => self.resources.iter().for_each(|it| stamp.add(&it.uri)),
+            Listed::ResourceTemplates => {
+                let texts = self.templates.iter().map(|it| &it.uri_template);
+                texts.for_each(|text| stamp.add(text));
+            }
+            Listed::Prompts => self.prompts.iter().for_each(|it| stamp.add(&it.name)),
+        }
+        stamp.0
     }
 
     fn write_elements<S: Sink + ?Sized>(
@@ -201,32 +203,28 @@ fn write_each<T: Encode, S: Sink + ?Sized>(
     }
 }
 
-/// Keeps nothing of what is written but a hash.
-struct Digest {
-    hasher: foldhash::fast::FoldHasher<'static>,
-    len: usize,
-}
+/// A hash by FNV-1a: of few and short texts that the peer does not choose, and in few instructions.
+struct Stamp(u64);
 
-impl Default for Digest {
-    fn default() -> Self {
-        use core::hash::BuildHasher as _;
-        Self {
-            hasher: FixedState::default().build_hasher(),
-            len: 0,
-        }
-    }
-}
-
-impl Sink for Digest {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {
-        self.hasher.write(bytes);
-        self.len += bytes.len();
-        Ok(())
+impl Stamp {
+    const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
     }
 
-    fn len(&self) -> usize {
-        self.len
+    fn add(&mut self, text: &str) {
+        text.bytes().for_each(|byte| self.add_byte(byte));
+        // No text has this byte: where one ends and the next begins counts.
+        self.add_byte(0xff);
     }
 
-    fn truncate(&mut self, _: usize) {}
+    fn add_number(&mut self, number: u64) {
+        number
+            .to_le_bytes()
+            .into_iter()
+            .for_each(|byte| self.add_byte(byte));
+    }
+
+    const fn add_byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ byte as u64).wrapping_mul(0x100_0000_01b3);
+    }
 }

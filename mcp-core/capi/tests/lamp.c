@@ -1,0 +1,136 @@
+/* A server in C: a lamp on standard input and output, in a poll(2) loop. Then, with an argument, a test of what a program
+ * may do wrong. */
+#include "../mcp.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHECK(it) do { if (!(it)) { fprintf(stderr, "line %d: %s\n", __LINE__, #it); exit(1); } } while (0)
+
+static const mcp_tool TOOLS[] = {
+    {"switch", "Switches the lamp", "{\"type\":\"object\"}"},
+    {"echo", "Says what it is told", "{\"type\":\"object\"}"},
+};
+
+static void answer(mcp_server *server, const mcp_event *event) {
+    char text[256];
+    ptrdiff_t length = -1;
+    if (event->tool == 0) {
+        CHECK(mcp_server_reply(server, event->token, "on", 2, 0) == MCP_OK);
+        return;
+    }
+    if (event->arguments != NULL)
+        length = mcp_json_string(event->arguments, event->arguments_length, "text", text, sizeof text);
+    if (length < 0 || (size_t)length > sizeof text)
+        CHECK(mcp_server_reply(server, event->token, "no text, or too long", 20, 1) == MCP_OK);
+    else
+        CHECK(mcp_server_reply(server, event->token, text, (size_t)length, 0) == MCP_OK);
+}
+
+static int serve(mcp_server *server) {
+    size_t held = 0, room = 4096;
+    uint8_t *input = malloc(room);
+    CHECK(input != NULL);
+    for (;;) {
+        size_t waiting, used = 0;
+        const uint8_t *output = mcp_server_output(server, &waiting);
+        if (waiting > 0) {
+            ssize_t count = write(STDOUT_FILENO, output, waiting);
+            CHECK(count > 0);
+            CHECK(mcp_server_written(server, (size_t)count) == MCP_OK);
+            continue;
+        }
+        struct pollfd ready = {STDIN_FILENO, POLLIN, 0};
+        CHECK(poll(&ready, 1, -1) > 0);
+        if (held == room) {
+            room *= 2;
+            input = realloc(input, room);
+            CHECK(input != NULL);
+        }
+        ssize_t count = read(STDIN_FILENO, input + held, room - held);
+        CHECK(count >= 0);
+        if (count == 0)
+            break;
+        held += (size_t)count;
+        for (;;) {
+            mcp_event event;
+            CHECK(mcp_server_receive(server, input + used, held - used, &event) == MCP_OK);
+            used += event.consumed;
+            if (event.kind == MCP_MORE)
+                break;
+            if (event.kind == MCP_CALL)
+                answer(server, &event);
+        }
+        memmove(input, input + used, held - used);
+        held -= used;
+    }
+    free(input);
+    return 0;
+}
+
+/* One line, which is taken whole. */
+static mcp_event say(mcp_server *server, const char *line) {
+    mcp_event event;
+    CHECK(mcp_server_receive(server, (const uint8_t *)line, strlen(line), &event) == MCP_OK);
+    CHECK(event.consumed == strlen(line));
+    return event;
+}
+
+static void misuse(mcp_server *server) {
+    mcp_event event;
+    size_t length;
+    char text[4];
+    CHECK(mcp_server_new(NULL, "1", NULL, 0, 0, 0) == NULL);
+    CHECK(mcp_server_new("x", "1", NULL, 1, 0, 0) == NULL);
+    mcp_tool bad = {"x", "x", "{"};
+    CHECK(mcp_server_new("x", "1", &bad, 1, 0, 0) == NULL);
+    CHECK(mcp_server_receive(NULL, NULL, 0, &event) == MCP_MISUSE);
+    CHECK(mcp_server_receive(server, NULL, 1, &event) == MCP_MISUSE);
+    CHECK(mcp_server_receive(server, NULL, 0, NULL) == MCP_MISUSE);
+    CHECK(mcp_server_receive(server, NULL, 0, &event) == MCP_OK && event.kind == MCP_MORE);
+    CHECK(mcp_server_output(NULL, &length) == NULL);
+    CHECK(mcp_server_written(server, 1) == MCP_MISUSE);
+    CHECK(mcp_server_reply(server, 7, "x", 1, 0) == MCP_MISUSE);
+    CHECK(mcp_json_string("{\"a\":\"\\u00e9\"}", 14, "a", text, sizeof text) == 2);
+    CHECK(memcmp(text, "\xc3\xa9", 2) == 0);
+    CHECK(mcp_json_string("{\"a\":\"12345\"}", 13, "a", text, sizeof text) == 5);
+    CHECK(mcp_json_string("{\"a\":1}", 7, "a", text, sizeof text) == -1);
+    CHECK(mcp_json_string(NULL, 7, "a", text, sizeof text) == -1);
+
+    say(server, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+                "\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}\n");
+    const char *call = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"switch\"}}\n";
+    event = say(server, call);
+    CHECK(event.kind == MCP_CALL && event.tool == 0 && event.arguments == NULL);
+    uint64_t first = event.token;
+    CHECK(mcp_server_reply(server, first, "\xff", 1, 0) == MCP_MISUSE);
+    CHECK(mcp_server_reply(server, first, "on", 2, 0) == MCP_OK);
+    CHECK(mcp_server_reply(server, first, "on", 2, 0) == MCP_STALE);
+    event = say(server, call);
+    CHECK(event.kind == MCP_CALL && event.token != first);
+    /* The place is used again, and the old token does not fit it. */
+    CHECK(mcp_server_reply(server, first, "on", 2, 0) == MCP_MISUSE);
+    uint64_t second = event.token;
+    event = say(server, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n");
+    CHECK(event.kind == MCP_CANCELLED && event.token == second);
+    CHECK(mcp_server_reply(server, second, "on", 2, 0) == MCP_STALE);
+    event = say(server, "not JSON\n");
+    CHECK(event.kind == MCP_HANDLED);
+    mcp_server_free(NULL);
+}
+
+int main(int count, char **words) {
+    (void)words;
+    mcp_server *server = mcp_server_new("lamp", "1.0.0", TOOLS, 2, 0x5EED, 65536);
+    CHECK(server != NULL);
+    int done = 0;
+    if (count > 1)
+        misuse(server);
+    else
+        done = serve(server);
+    mcp_server_free(server);
+    return done;
+}
