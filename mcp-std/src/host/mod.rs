@@ -1,0 +1,5 @@
+//! Hosts: many servers, one model.
+
+mod tool;
+
+pub use tool::ToolDefinition;
