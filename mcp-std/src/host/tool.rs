@@ -7,8 +7,8 @@ use serde_json::Value;
 /// A tool as it is shown to a model: under a name that a provider takes, and with the schema of the arguments that the model
 /// is to give.
 ///
-/// What a model sees may differ from what the server declared: the name tells the server too
-///, and preset arguments are not in the schema.
+/// What a model sees may differ from what the server declared: the name tells the server too, and preset arguments are not in
+/// the schema.
 ///
 /// ```
 /// use mcp_std::host::ToolDefinition;
