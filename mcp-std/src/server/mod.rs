@@ -11,7 +11,7 @@ mod completion;
 mod connection;
 mod context;
 mod described;
-mod digest;
+pub(crate) mod digest;
 mod elicitation;
 mod error;
 mod handler;
