@@ -36,8 +36,11 @@ enum Scheme {
     ServerTool,
     Mcp,
     Tool,
-    Custom(Arc<dyn Fn(&str, &str) -> String + Send + Sync>),
+    Custom(Name),
 }
+
+/// Makes a name of those of a server and its tool.
+type Name = Arc<dyn Fn(&str, &str) -> String + Send + Sync>;
 
 impl Naming {
     /// `server__tool`.

@@ -30,14 +30,18 @@ fn napper() -> Server {
 }
 
 fn naps(times: &[u64]) -> Vec<ToolCall> {
-    let call = |(at, ms): (usize, &u64)| ToolCall::new(at.to_string(), "nap__nap", json!({"ms": ms}));
+    let call =
+        |(at, ms): (usize, &u64)| ToolCall::new(at.to_string(), "nap__nap", json!({"ms": ms}));
     times.iter().enumerate().map(call).collect()
 }
 
 async fn called(session: &Session, calls: Vec<ToolCall>) -> Vec<String> {
     let snapshot = session.snapshot();
     let replies = session.call_all(&snapshot, calls, &CallHooks::new()).await;
-    replies.iter().map(|reply| format!("{}:{}", reply.id, reply.text())).collect()
+    replies
+        .iter()
+        .map(|reply| format!("{}:{}", reply.id, reply.text()))
+        .collect()
 }
 
 #[test]
@@ -47,7 +51,11 @@ fn replies_are_in_the_order_of_the_calls_over_children() {
         host.settled().await;
         let session = host.session();
         let slow = |server: &str, steps: u32| {
-            ToolCall::new(format!("s{steps}"), format!("{server}__slow"), json!({"steps": steps, "delay_ms": 20}))
+            ToolCall::new(
+                format!("s{steps}"),
+                format!("{server}__slow"),
+                json!({"steps": steps, "delay_ms": 20}),
+            )
         };
         let snapshot = session.snapshot();
         let calls = vec![
@@ -74,7 +82,10 @@ fn replies_are_in_the_order_of_the_calls_over_children() {
         let Err(ExecuteError::UnknownTool { near, .. }) = &replies[4].outcome else {
             panic!("{:?}", replies[4]);
         };
-        assert!(near.iter().any(|name| name.starts_with("one__")), "{near:?}");
+        assert!(
+            near.iter().any(|name| name.starts_with("one__")),
+            "{near:?}"
+        );
         assert!(replies[5].is_error());
         let progress = progress.lock().expect("nobody panics");
         assert!(progress.iter().any(|id| id == "s10") && progress.iter().any(|id| id == "s5"));
@@ -108,7 +119,11 @@ fn calls_wait_for_their_turns() {
         assert_eq!(replies.len(), 14);
         assert_eq!(most.load(Ordering::SeqCst), 3);
         // Ten at once, and four more at one each 50 ms.
-        assert!(started.elapsed() >= Duration::from_millis(190), "{:?}", started.elapsed());
+        assert!(
+            started.elapsed() >= Duration::from_millis(190),
+            "{:?}",
+            started.elapsed()
+        );
         host.close().await;
     });
 }
@@ -121,8 +136,13 @@ fn a_call_ends_in_time_and_when_it_is_cancelled() {
         let session = host.session();
         let snapshot = session.snapshot();
         let hooks = CallHooks::new().timeout(Duration::from_millis(30));
-        let replies = session.call_all(&snapshot, naps(&[60_000, 1]), &hooks).await;
-        assert!(matches!(replies[0].outcome, Err(ExecuteError::TimedOut(_))), "{replies:?}");
+        let replies = session
+            .call_all(&snapshot, naps(&[60_000, 1]), &hooks)
+            .await;
+        assert!(
+            matches!(replies[0].outcome, Err(ExecuteError::TimedOut(_))),
+            "{replies:?}"
+        );
         assert_eq!(replies[1].text(), "1");
         let canceller = Canceller::new();
         let hooks = CallHooks::new().canceller(&canceller);
@@ -132,7 +152,12 @@ fn a_call_ends_in_time_and_when_it_is_cancelled() {
         };
         let calls = session.call_all(&snapshot, naps(&[60_000, 60_000]), &hooks);
         let (replies, ()) = futures_lite::future::zip(calls, cancels).await;
-        assert!(replies.iter().all(|reply| reply.text().contains("cancelled")), "{replies:?}");
+        assert!(
+            replies
+                .iter()
+                .all(|reply| reply.text().contains("cancelled")),
+            "{replies:?}"
+        );
         host.close().await;
     });
 }
@@ -170,7 +195,10 @@ struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("nobody panics").extend_from_slice(bytes);
+        self.0
+            .lock()
+            .expect("nobody panics")
+            .extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -183,7 +211,9 @@ impl Lines {
     fn records(&self) -> Vec<Value> {
         let bytes = self.0.lock().expect("nobody panics");
         let text = String::from_utf8(bytes.clone()).expect("UTF-8");
-        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        text.lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect()
     }
 }
 
@@ -221,7 +251,9 @@ fn what_is_approved_is_remembered_and_each_call_is_written_down() {
         assert!(first[3].contains("not today"), "{first:?}");
         called(&session, round("2")).await;
         called(&host.session(), round("3")).await;
-        let expected = ["once", "session", "always", "never", "once", "never", "once", "session", "never"];
+        let expected = [
+            "once", "session", "always", "never", "once", "never", "once", "session", "never",
+        ];
         assert_eq!(*asked.lock().expect("nobody panics"), expected);
         let records = lines.records();
         assert_eq!(records.len(), 15);
@@ -229,8 +261,16 @@ fn what_is_approved_is_remembered_and_each_call_is_written_down() {
         let approvals = records.iter().filter(|it| it["call"] == "3");
         let mut approvals: Vec<_> = approvals.map(|it| it["approval"].as_str()).collect();
         approvals.sort();
-        assert_eq!(approvals, ["configured", "denied", "once", "remembered", "session"].map(Some).to_vec());
-        let denied = records.iter().find(|it| it["tool"] == "never").expect("it is there");
+        assert_eq!(
+            approvals,
+            ["configured", "denied", "once", "remembered", "session"]
+                .map(Some)
+                .to_vec()
+        );
+        let denied = records
+            .iter()
+            .find(|it| it["tool"] == "never")
+            .expect("it is there");
         assert_eq!(denied["outcome"], "error");
         host.close().await;
     });
@@ -254,8 +294,14 @@ fn servers_get_the_trace() {
         let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         let hooks = CallHooks::new().trace(Trace::parse(parent).expect("it is one"));
         let given = session.call_with(&snapshot, call(), &hooks).await.text();
-        assert!(given.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-"), "{given}");
-        assert!(!given.contains("00f067aa0ba902b7"), "each call is a span of its own");
+        assert!(
+            given.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-"),
+            "{given}"
+        );
+        assert!(
+            !given.contains("00f067aa0ba902b7"),
+            "each call is a span of its own"
+        );
         host.close().await;
     });
 }
@@ -271,7 +317,9 @@ fn middleware_caches_and_redacts() {
         })
         .read_only(true);
         let server = built(Server::builder("a", "1").with_tool(says));
-        let secret = ServerConfig::http("b", "http://127.0.0.1:1/").header("X-Api-Key", "k-123456").disabled();
+        let secret = ServerConfig::http("b", "http://127.0.0.1:1/")
+            .header("X-Api-Key", "k-123456")
+            .disabled();
         let redactor = Redactor::of(&HostConfig::new().server(secret));
         let host = host([ServerConfig::in_process("a", &server)])
             .middleware(RedactResults::new(redactor))

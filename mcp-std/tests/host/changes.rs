@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_std::host::{Session, ServerConfig, ToolCall};
+use mcp_std::host::{ServerConfig, Session, ToolCall};
 use mcp_std::{ProtocolVersion, Server, Tool};
 use serde_json::json;
 
@@ -37,7 +37,9 @@ fn the_next_round_has_what_changed_in_either_era() {
             until(&session, &["a__two"]).await;
             assert_eq!(before.tools().len(), 1);
             // Offered in that round, and gone meanwhile: the server says so.
-            let gone = session.call(&before, ToolCall::new("1", "a__one", json!({}))).await;
+            let gone = session
+                .call(&before, ToolCall::new("1", "a__one", json!({})))
+                .await;
             assert!(gone.is_error() && !gone.text().is_empty());
             host.close().await;
         });

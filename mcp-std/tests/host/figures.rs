@@ -25,7 +25,8 @@ fn large(at: usize) -> Server {
     let mut builder = Server::builder(format!("server-{at}"), "1");
     for tool in 0..TOOLS {
         let name = format!("list_things_{tool}");
-        let what = "Lists the things of a kind that are at a place, in an order, as many as are wanted";
+        let what =
+            "Lists the things of a kind that are at a place, in an order, as many as are wanted";
         builder = builder.tool(name, what, |_: Arguments| async { "none" });
     }
     built(builder)
@@ -72,7 +73,9 @@ fn fifty_servers_of_forty_tools() {
         let started = Instant::now();
         assert!(!first.search("as many kinds as are wanted", 5).is_empty());
         let searched = started.elapsed();
-        let grown = resident().zip(before).map(|(now, before)| now.saturating_sub(before));
+        let grown = resident()
+            .zip(before)
+            .map(|(now, before)| now.saturating_sub(before));
         eprintln!(
             "{SERVERS} servers, {} tools: connected and listed {connected:?}; first snapshot {made:?}, unchanged {unchanged:?}, \
              another choice {chosen:?}; first search {indexed:?}, next {searched:?}; resident +{} KiB",

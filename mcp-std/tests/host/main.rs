@@ -34,11 +34,19 @@ fn built(builder: ServerBuilder) -> Server {
 
 /// A host with these servers.
 fn host(servers: impl IntoIterator<Item = ServerConfig>) -> HostBuilder {
-    Host::builder(servers.into_iter().fold(HostConfig::new(), HostConfig::server))
+    Host::builder(
+        servers
+            .into_iter()
+            .fold(HostConfig::new(), HostConfig::server),
+    )
 }
 
 /// The names of the tools of a snapshot.
 fn names(session: &mcp_std::host::Session) -> Vec<String> {
     let snapshot = session.snapshot();
-    snapshot.tools().iter().map(|tool| tool.name.clone()).collect()
+    snapshot
+        .tools()
+        .iter()
+        .map(|tool| tool.name.clone())
+        .collect()
 }

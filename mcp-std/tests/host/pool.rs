@@ -39,7 +39,9 @@ fn one_that_fails_holds_up_nobody() {
     smol::block_on(async {
         let pool = start(config);
         let called = pool.client("good").await.expect("it is there");
-        let echoed = called.call_tool("echo", &serde_json::json!({"text": "hi"})).await;
+        let echoed = called
+            .call_tool("echo", &serde_json::json!({"text": "hi"}))
+            .await;
         assert_eq!(echoed.expect("it answers").text(), "hi");
         assert_eq!(state(&pool, "silent"), ServerState::Connecting);
         until(&pool, "gone", ServerState::Failed).await;

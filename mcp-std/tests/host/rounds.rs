@@ -43,9 +43,15 @@ fn names_filters_and_pages() {
         assert_eq!(names.len(), 58);
         assert_eq!(names[0], "mcp__files__read");
         let snapshot = session.snapshot();
-        assert_eq!(snapshot.resolve("mcp__paged__tool_56"), Some(("paged", "tool_56")));
+        assert_eq!(
+            snapshot.resolve("mcp__paged__tool_56"),
+            Some(("paged", "tool_56"))
+        );
         assert_eq!(snapshot.resolve("mcp__files__write"), None);
-        let reply = session.call(&snapshot, ToolCall::new("1", "mcp__paged__tool_33", json!({})));
+        let reply = session.call(
+            &snapshot,
+            ToolCall::new("1", "mcp__paged__tool_33", json!({})),
+        );
         assert_eq!(reply.await.text(), "tool_33");
         host.close().await;
     });
@@ -66,7 +72,9 @@ fn preset_arguments_are_hidden_and_cannot_be_changed() {
         assert_eq!(schema["required"], json!(["query"]));
         assert!(schema["properties"].get("repo").is_none(), "{schema}");
         let tried = json!({"query": "x", "repo": "another"});
-        let reply = session.call(&snapshot, ToolCall::new("1", "git__search", tried)).await;
+        let reply = session
+            .call(&snapshot, ToolCall::new("1", "git__search", tried))
+            .await;
         assert_eq!(reply.text(), "x in mcp");
         host.close().await;
     });
@@ -87,7 +95,9 @@ fn groups_are_shown_once_they_are_active() {
         assert_eq!(names(&session), ["a__one", "b__two"]);
         // The round that goes on, and other conversations, have what they had.
         assert_eq!(before.tools().len(), 1);
-        let early = session.call(&before, ToolCall::new("1", "b__two", json!({}))).await;
+        let early = session
+            .call(&before, ToolCall::new("1", "b__two", json!({})))
+            .await;
         assert!(early.is_error());
         assert_eq!(names(&other), ["a__one"]);
         session.deactivate_group("more");
@@ -104,7 +114,9 @@ fn a_model_finds_tools_that_it_is_not_shown() {
             let name = format!("tool_{at}");
             builder = builder.tool(name, "Does nothing of interest", || async { "nothing" });
         }
-        let forecast = Tool::new("forecast", "Tomorrow's weather at a place", || async { "rain" });
+        let forecast = Tool::new("forecast", "Tomorrow's weather at a place", || async {
+            "rain"
+        });
         let server = built(builder.with_tool(forecast));
         let host = host([ServerConfig::in_process("big", &server)])
             .disclosure(Disclosure::search_above(100))
@@ -115,7 +127,9 @@ fn a_model_finds_tools_that_it_is_not_shown() {
         assert_eq!(names(&session), ["search_tools"]);
         assert_eq!(snapshot.deferred(), 301);
         let query = json!({"query": "weather forecast", "limit": 1});
-        let found = session.call(&snapshot, ToolCall::new("1", "search_tools", query)).await;
+        let found = session
+            .call(&snapshot, ToolCall::new("1", "search_tools", query))
+            .await;
         assert!(found.text().contains("big__forecast"), "{}", found.text());
         assert!(!found.untrusted || !found.is_error());
         // In this round it is not to be had yet.
@@ -124,7 +138,9 @@ fn a_model_finds_tools_that_it_is_not_shown() {
         let next = session.snapshot();
         assert_eq!(names(&session), ["search_tools", "big__forecast"]);
         assert_eq!(session.call(&next, call).await.text(), "rain");
-        let wrong = session.call(&next, ToolCall::new("3", "search_tools", json!({}))).await;
+        let wrong = session
+            .call(&next, ToolCall::new("3", "search_tools", json!({})))
+            .await;
         assert!(wrong.is_error());
         host.close().await;
     });

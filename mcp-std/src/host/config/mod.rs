@@ -110,7 +110,6 @@ impl HostConfig {
     }
 
     /// The servers, in the order of the file.
-    #[must_use]
     pub fn servers(&self) -> &[ServerConfig] {
         &self.servers
     }

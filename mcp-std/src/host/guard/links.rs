@@ -110,11 +110,11 @@ fn picture_fault(text: &str) -> Option<String> {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once("![") {
         rest = after;
-        let Some((_, address)) = after.split_once("](") else {
-            return None;
-        };
+        let (_, address) = after.split_once("](")?;
         let address = address.split([')', ' ', '\n']).next().unwrap_or_default();
-        let (scheme, after) = address.split_once(':')?;
+        let Some((scheme, after)) = address.split_once(':') else {
+            continue;
+        };
         let remote = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
         if remote && after.contains('?') {
             let host = host(after).unwrap_or_default();

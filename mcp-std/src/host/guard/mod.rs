@@ -163,7 +163,7 @@ impl Finding {
         Self {
             rule,
             server: server.clone(),
-            tool: tool.map(|tool| shown(tool)),
+            tool: tool.map(shown),
             what: shown(what),
         }
     }
