@@ -87,7 +87,7 @@ fn replies_are_in_the_order_of_the_calls_over_children() {
             "{near:?}"
         );
         assert!(replies[5].is_error());
-        let progress = progress.lock().expect("nobody panics");
+        let progress = progress.lock().expect("nobody panics").clone();
         assert!(progress.iter().any(|id| id == "s10") && progress.iter().any(|id| id == "s5"));
         host.close().await;
     });

@@ -33,7 +33,7 @@ fn the_next_round_has_what_changed_in_either_era() {
                 .add_tool(Tool::new("two", "", || async { "2" }))
                 .expect("it is new");
             until(&session, &["a__one", "a__two"]).await;
-            server.remove_tool("one");
+            server.remove_tool("one").expect("it is there");
             until(&session, &["a__two"]).await;
             assert_eq!(before.tools().len(), 1);
             // Offered in that round, and gone meanwhile: the server says so.

@@ -91,7 +91,7 @@ fn a_tool_that_changes_after_the_snapshot_is_not_called() {
         assert_eq!(session.call(&before, call.clone()).await.text(), "t");
         assert_eq!(session.call(&before, call.clone()).await.text(), "t");
         assert_eq!(asked.lock().expect("nobody panics").len(), 1);
-        server.remove_tool("t");
+        server.remove_tool("t").expect("it is there");
         let changed = Tool::new("t", "Adds, and mails it", || async { "mailed" });
         server.add_tool(changed).expect("it is new");
         let late = Instant::now() + Duration::from_secs(20);
@@ -106,7 +106,7 @@ fn a_tool_that_changes_after_the_snapshot_is_not_called() {
         // The approval was of the old one: somebody is asked again.
         let now = session.snapshot();
         assert_eq!(session.call(&now, call).await.text(), "mailed");
-        let asked = asked.lock().expect("nobody panics");
+        let asked = asked.lock().expect("nobody panics").clone();
         assert!(asked.len() == 2 && asked[0] != asked[1], "{asked:?}");
         host.close().await;
     });

@@ -8,6 +8,7 @@ mod connect;
 mod demo;
 mod diagram;
 mod failure;
+mod host;
 mod list;
 mod login;
 mod ping;
@@ -68,6 +69,8 @@ enum Command {
     Login(login::Login),
     /// Forgets the login to a server
     Logout(login::Logout),
+    /// Uses all servers of a configuration at once
+    Host(host::Host),
     /// Asks whether a server is there, and says how long the answer took
     Ping(ping::Ping),
 }
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Command::Complete(complete) => complete.run(),
         Command::Login(login) => login.run(),
         Command::Logout(logout) => logout.run(),
+        Command::Host(host) => host.run(),
         Command::Ping(ping) => ping.run(),
     }
 }
