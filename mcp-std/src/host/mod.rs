@@ -40,6 +40,7 @@
 //! | discover and name | a [`Snapshot`] for each round, of tools with [names](Naming) that providers take |
 //! | find | [`Disclosure`]: a tool that searches, when there are too many to show |
 //! | approve and call | [`Session::call_all`], through [`Middleware`] and [approval](HostBuilder::approval), within bounds |
+//! | pass on | [`gateway`]: all servers behind one endpoint, without a model |
 //! | watch | [`Guards`], an [`AuditLog`], spans of `tracing` |
 //!
 //! # What changes
@@ -69,6 +70,7 @@ mod builder;
 mod catalog;
 mod config;
 mod execute;
+pub mod gateway;
 mod glob;
 pub mod guard;
 #[expect(

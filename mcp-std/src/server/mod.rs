@@ -21,6 +21,8 @@ mod offer;
 mod output;
 mod principal;
 mod prompt;
+#[cfg(feature = "host")]
+pub(crate) mod relay;
 mod resource;
 mod round;
 mod settings;

@@ -3,6 +3,7 @@
 mod calls;
 mod changes;
 mod figures;
+mod gateway;
 mod guards;
 mod pool;
 mod program;

@@ -46,8 +46,8 @@ pub(crate) struct Host {
     /// Remembers in this file what tools are, and does not call one that has changed
     #[arg(long, value_name = "FILE", global = true)]
     trust: Option<PathBuf>,
-    /// Takes tools that have changed as they are now
-    #[arg(long, requires = "trust", global = true)]
+    /// Takes tools that have changed as they are now, in the file of `--trust`
+    #[arg(long, global = true)]
     accept: bool,
     /// Adds a line of JSON to this file for each call
     #[arg(long, value_name = "FILE", global = true)]
@@ -60,13 +60,23 @@ pub(crate) struct Host {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum NamingChoice {
+pub(crate) enum NamingChoice {
     /// `server__tool`
     Server,
     /// `mcp__server__tool`
     Mcp,
     /// `tool`, with a hash where several servers have it
     Tool,
+}
+
+impl NamingChoice {
+    pub(crate) const fn scheme(self) -> Naming {
+        match self {
+            Self::Server => Naming::SERVER_TOOL,
+            Self::Mcp => Naming::MCP,
+            Self::Tool => Naming::TOOL,
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -142,15 +152,10 @@ impl Host {
     fn start(&self, config: &HostConfig, trust: &TrustStore) -> Result<Servers, Failure> {
         let authorized: Vec<_> = config.servers().iter().filter(|it| says_who(it)).collect();
         let authorized: Vec<_> = authorized.iter().map(|it| it.name().to_owned()).collect();
-        let naming = match self.naming {
-            NamingChoice::Server => Naming::SERVER_TOOL,
-            NamingChoice::Mcp => Naming::MCP,
-            NamingChoice::Tool => Naming::TOOL,
-        };
         let mut builder = Servers::builder(config.clone())
             .client("mcp", env!("CARGO_PKG_VERSION"))
             .backoff(Backoff::NEVER)
-            .naming(naming)
+            .naming(self.naming.scheme())
             .trust(trust)
             .configure(move |server, builder| {
                 let (form, url) = ask::handlers(&[server.into()]);
@@ -268,12 +273,12 @@ impl Host {
     }
 }
 
-fn here() -> PathBuf {
+pub(crate) fn here() -> PathBuf {
     std::env::current_dir().unwrap_or_default()
 }
 
 /// Whoever says who asks has no use for a login.
-fn says_who(server: &ServerConfig) -> bool {
+pub(crate) fn says_who(server: &ServerConfig) -> bool {
     let Transport::Http { headers, .. } = server.transport() else {
         return false;
     };
@@ -283,7 +288,7 @@ fn says_who(server: &ServerConfig) -> bool {
 }
 
 /// Why the tools of a server are not there, if they are not.
-fn missing(status: &ServerStatus) -> Option<String> {
+pub(crate) fn missing(status: &ServerStatus) -> Option<String> {
     let why = match status.state {
         ServerState::Ready | ServerState::Disabled => return None,
         ServerState::Connecting => "it is not connected yet; `--timeout SECONDS` waits longer",
@@ -300,7 +305,7 @@ fn findings(findings: &[Finding]) -> Vec<String> {
 }
 
 /// Waits for `work`, and not longer than so.
-async fn within(time: Duration, work: impl Future<Output = ()>) {
+pub(crate) async fn within(time: Duration, work: impl Future<Output = ()>) {
     let late = async {
         Timer::after(time).await;
     };

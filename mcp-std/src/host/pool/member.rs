@@ -283,7 +283,7 @@ impl Member {
     }
 
     /// `None`: it may come yet.
-    pub(super) fn client(&self) -> Option<Result<Client, Unavailable>> {
+    pub(in crate::host) fn client(&self) -> Option<Result<Client, Unavailable>> {
         let state = self.lock();
         let why = match state.now {
             ServerState::Ready => return state.client.clone().map(Ok),

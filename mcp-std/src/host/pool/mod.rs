@@ -22,7 +22,7 @@ use crate::client::{Client, ClientBuilder};
 pub use backoff::Backoff;
 pub(super) use member::Member;
 use member::Setup;
-use signal::Signal;
+pub(super) use signal::Signal;
 
 /// Says more about the client of each server before it connects.
 pub(super) type Configure = Arc<dyn Fn(&str, ClientBuilder) -> ClientBuilder + Send + Sync>;
@@ -238,6 +238,10 @@ impl Pool {
     /// Grows with each change.
     pub(super) fn revision(&self) -> u64 {
         self.0.signal.count()
+    }
+
+    pub(super) fn signal(&self) -> &Signal {
+        &self.0.signal
     }
 
     pub(super) fn redactor(&self) -> &Redactor {
