@@ -232,6 +232,8 @@ pub mod blocking;
 #[cfg(feature = "client")]
 pub mod client;
 mod entropy;
+#[cfg(feature = "host")]
+pub mod host;
 #[cfg(feature = "macros")]
 mod macros;
 /// Serving over Streamable HTTP: what is chosen there, and what is made of a server.

@@ -122,6 +122,9 @@ pub enum Outcome {
     Completion(CompleteResult<'static>),
     /// Of a method of an extension.
     Extension(ExtensionResult),
+    /// Of another server, which was asked in its place.
+    #[cfg(feature = "host")]
+    Relayed(super::relay::Relayed),
     /// No result.
     Instead(Instead),
     /// It waits for answers of a modern client, which are asked for; its future is dropped.

@@ -64,6 +64,9 @@ pub struct Tool<S: Sharing = Shared> {
     /// Whether calls of it become tasks, and how.
     #[cfg(feature = "tasks")]
     pub(crate) task: Option<AsTask>,
+    /// It is another server's, which looks at arguments and results itself.
+    #[cfg(feature = "host")]
+    pub(crate) relayed: bool,
     /// The input schema is that of the type of the arguments.
     #[cfg(feature = "validate")]
     described: bool,
@@ -134,6 +137,8 @@ impl<S: Sharing> Tool<S> {
             takes_context: H::TAKES_CONTEXT,
             #[cfg(feature = "tasks")]
             task: None,
+            #[cfg(feature = "host")]
+            relayed: false,
             #[cfg(feature = "validate")]
             described: true,
             #[cfg(feature = "validate")]
@@ -256,6 +261,10 @@ impl<S: Sharing> Tool<S> {
     ///
     /// One of them cannot be used.
     pub(crate) fn prepare_checks(&self) -> Result<(), BuildError> {
+        #[cfg(feature = "host")]
+        if self.relayed {
+            return Ok(());
+        }
         if self.checks.get().is_some() {
             return Ok(());
         }

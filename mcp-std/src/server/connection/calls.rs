@@ -365,6 +365,8 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
                 self.answer(running.token, &result, out);
             }
             Ok(Outcome::Extension(result)) => self.reply_extension(running.token, &result, out),
+            #[cfg(feature = "host")]
+            Ok(Outcome::Relayed(result)) => self.answer(running.token, &result, out),
             Ok(Outcome::Instead(instead)) => self.instead(running, instead, out),
             Ok(Outcome::Asked) => self.ask_modern(running, out),
             Err(_) => {
