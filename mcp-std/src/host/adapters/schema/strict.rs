@@ -91,7 +91,9 @@ impl Subset for Strict {
         }
         match schema.get_mut("type") {
             Some(Value::Array(kinds)) if !kinds.contains(&null) => kinds.push(null),
-            Some(kind @ Value::String(_)) if *kind != null => *kind = json!([kind, null]),
+            Some(kind @ Value::String(_)) if *kind != null => {
+                *kind = Value::Array(vec![kind.take(), null]);
+            }
             _ => {}
         }
         if let Some(Value::Array(values)) = schema.get_mut("enum")

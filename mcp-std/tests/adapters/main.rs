@@ -1,0 +1,10 @@
+//! Function-calling adapters over a corpus of tools, in the shapes that public servers use.
+//!
+//! `tools.jsonl` has one tool a line: the server it is like, its name, description and schema, and arguments that fit.
+
+mod corpus;
+mod dialect;
+mod report;
+mod roundtrip;
+mod sample;
+mod toolset;
