@@ -71,7 +71,8 @@ impl Walk<'_> {
             // Optional members are nullable in strict mode, which says the same.
             let nullable =
                 matches!(keyword.as_str(), "type" | "enum") && contains(there.get(keyword), value);
-            let all_required = keyword == "required" && (contains(there.get(keyword), value) || *value == Value::Array(Vec::new()));
+            let all_required = keyword == "required"
+                && (contains(there.get(keyword), value) || *value == Value::Array(Vec::new()));
             if same || words || nullable || all_required {
                 self.kept += 1;
             } else if self.is_told(path, keyword) {
@@ -112,10 +113,12 @@ impl Walk<'_> {
                     &*loss.keyword,
                     "type" | "additionalProperties" | "prefixItems" | ""
                 );
-            // What is asked of all alternatives is told for each of them.
-            let below = loss.path.starts_with(&format!("{path}/anyOf"))
+            // What is asked of all alternatives is told for each of them, and what is inside of a keyword there.
+            let of_all = loss.path.starts_with(&format!("{path}/anyOf"))
                 || loss.path.starts_with(&format!("{path}/oneOf"));
-            here || inside || below && loss.keyword == keyword
+            let below = of_all && loss.keyword == keyword
+                || loss.path.starts_with(&format!("{path}/{keyword}"));
+            here || inside || below
         }) || encoded(keyword)
     }
 }

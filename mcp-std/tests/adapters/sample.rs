@@ -76,7 +76,9 @@ pub(crate) fn sample(schema: &Value, root: &Value, depth: usize, dice: &mut Dice
     let kinds = match keywords.get("type") {
         Some(Value::Array(kinds)) => kinds.clone(),
         Some(kind) => vec![kind.clone()],
-        None if keywords.contains_key("properties") => vec![json!("object")],
+        None if keywords.contains_key("properties") || keywords.contains_key("required") => {
+            vec![json!("object")]
+        }
         None => return anything(depth, dice),
     };
     let kinds: Vec<Value> = kinds

@@ -22,6 +22,15 @@ impl Turn {
     pub fn user(text: impl Into<String>) -> Self {
         Self::User(vec![ContentBlock::text(text.into())])
     }
+
+    /// The calls that the model asks for in this turn.
+    #[must_use]
+    pub fn calls(&self) -> &[ToolCall] {
+        match self {
+            Self::Model(reply) => &reply.calls,
+            Self::User(_) | Self::Results(_) => &[],
+        }
+    }
 }
 
 /// What a model is asked.
@@ -80,6 +89,30 @@ pub struct Reply {
     /// The message, or its parts, in the provider's own words: what it has to be given back as it was, such as signed
     /// thoughts.
     pub(super) echo: Option<(Provider, Json<'static>)>,
+}
+
+impl Reply {
+    /// An answer that a program makes up.
+    #[must_use]
+    pub fn new(text: impl Into<String>, calls: Vec<ToolCall>) -> Self {
+        Self {
+            text: text.into(),
+            stop: if calls.is_empty() {
+                Stop::End
+            } else {
+                Stop::Calls
+            },
+            calls,
+            ..Self::default()
+        }
+    }
+
+    /// The same, and what it cost.
+    #[must_use]
+    pub const fn usage(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
 }
 
 /// Why a model stopped.
