@@ -2,8 +2,13 @@
 //!
 //! `tools.jsonl` has one tool a line: the server it is like, its name, description and schema, and arguments that fit.
 
+mod agent;
+mod answers;
+mod content;
 mod corpus;
 mod dialect;
+mod hostile;
+mod provider;
 mod report;
 mod roundtrip;
 mod sample;
