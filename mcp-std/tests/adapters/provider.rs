@@ -68,7 +68,9 @@ impl FakeProvider {
             for stream in listener.incoming().flatten() {
                 let (kept, answers) = (kept.clone(), answers.clone());
                 thread::spawn(move || {
-                    let _ = serve(&stream, &kept, || answers.lock().expect("not poisoned").next());
+                    let _ = serve(&stream, &kept, || {
+                        answers.lock().expect("not poisoned").next()
+                    });
                 });
             }
         });
@@ -80,7 +82,11 @@ impl FakeProvider {
     }
 }
 
-fn serve(stream: &TcpStream, asked: &Mutex<Vec<Asked>>, mut next: impl FnMut() -> Option<Canned>) -> std::io::Result<()> {
+fn serve(
+    stream: &TcpStream,
+    asked: &Mutex<Vec<Asked>>,
+    mut next: impl FnMut() -> Option<Canned>,
+) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
@@ -110,8 +116,14 @@ fn serve(stream: &TcpStream, asked: &Mutex<Vec<Asked>>, mut next: impl FnMut() -
             body: serde_json::from_slice(&body).unwrap_or_default(),
         });
         let canned = next().unwrap_or_else(|| Canned::error(500, "", "{}"));
-        write!(writer, "HTTP/1.1 {} X\r\n{}Transfer-Encoding: chunked\r\n\r\n", canned.status, canned.headers)?;
-        let (one, other) = canned.body.split_at(canned.cut.unwrap_or(0).min(canned.body.len()));
+        write!(
+            writer,
+            "HTTP/1.1 {} X\r\n{}Transfer-Encoding: chunked\r\n\r\n",
+            canned.status, canned.headers
+        )?;
+        let (one, other) = canned
+            .body
+            .split_at(canned.cut.unwrap_or(0).min(canned.body.len()));
         for chunk in [one, other].into_iter().filter(|chunk| !chunk.is_empty()) {
             write!(writer, "{:x}\r\n", chunk.len())?;
             writer.write_all(chunk)?;

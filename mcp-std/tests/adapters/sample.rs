@@ -66,7 +66,9 @@ pub(crate) fn sample(schema: &Value, root: &Value, depth: usize, dice: &mut Dice
         let mut merged = Map::new();
         let mut base = keywords.clone();
         base.shift_remove("allOf");
-        for part in all.iter().chain([&Value::Object(base)]) {
+        let base = Value::Object(base);
+        let others = (base != json!({})).then_some(&base);
+        for part in all.iter().chain(others) {
             if let Value::Object(members) = sample(part, root, depth + 1, dice) {
                 merged.extend(members);
             }

@@ -312,9 +312,10 @@ impl HttpModel {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
             };
-            let asked = match &failed.error {
-                ModelError::Status { retry_after, .. } => *retry_after,
-                _ => None,
+            let asked = if let ModelError::Status { retry_after, .. } = &failed.error {
+                *retry_after
+            } else {
+                None
             };
             let wait = asked.unwrap_or(pause);
             if !failed.again || attempt >= self.retries || wait > self.max_wait {

@@ -62,10 +62,10 @@ impl<S: Subset> Emitter<'_, S> {
                 Change::Rewritten,
                 "it is deeper than the provider takes",
             );
-            return self.text(node, AS_TEXT);
+            return text(node, AS_TEXT);
         }
         let (mut schema, plan) = match form {
-            Form::Any | Form::Never => return self.text(node, AS_TEXT),
+            Form::Any | Form::Never => return text(node, AS_TEXT),
             Form::Scalar {
                 kind,
                 keywords,
@@ -81,7 +81,7 @@ impl<S: Subset> Emitter<'_, S> {
                 rest,
                 keywords,
             } => match rest {
-                Rest::Unsaid if members.is_empty() => return self.text(node, OBJECT_AS_TEXT),
+                Rest::Unsaid if members.is_empty() => return text(node, OBJECT_AS_TEXT),
                 Rest::Of(of) if members.is_empty() && matches!(of.form, Form::Any) => {
                     self.report.add(
                         &node.path,
@@ -89,10 +89,10 @@ impl<S: Subset> Emitter<'_, S> {
                         Change::Rewritten,
                         "the provider has no objects of any members: it is a text with JSON",
                     );
-                    return self.text(node, OBJECT_AS_TEXT);
+                    return text(node, OBJECT_AS_TEXT);
                 }
                 Rest::Closed if members.is_empty() && !S::CLOSED => {
-                    return self.text(node, OBJECT_AS_TEXT);
+                    return text(node, OBJECT_AS_TEXT);
                 }
                 Rest::Of(of) if members.is_empty() => {
                     self.report.add(
@@ -106,14 +106,14 @@ impl<S: Subset> Emitter<'_, S> {
                     let (pairs, plan) = self.pairs(*of, level);
                     (pairs, Plan::Pairs(Box::new(plan)))
                 }
-                rest => {
+                rest @ (Rest::Unsaid | Rest::Closed | Rest::Of(_)) => {
                     let (schema, plan) = self.object(&mut node, members, rest, keywords, level);
                     (owned(schema), plan)
                 }
             },
             Form::Either(alternatives) => match self.either(&mut node, alternatives, level) {
                 Some(either) => either,
-                None => return self.text(node, AS_TEXT),
+                None => return text(node, AS_TEXT),
             },
         };
         about(&mut node, &mut schema);
@@ -121,14 +121,6 @@ impl<S: Subset> Emitter<'_, S> {
             self.subset.nullable(&mut schema);
         }
         (Value::Object(schema), plan)
-    }
-
-    fn text(&mut self, mut node: Node, kind: &str) -> (Value, Plan) {
-        let mut schema = Map::new();
-        schema.insert("type".to_owned(), json!("string"));
-        node.notes.push(kind.to_owned());
-        about(&mut node, &mut schema);
-        (Value::Object(schema), Plan::Text)
     }
 
     /// Those of the keywords that the provider has; the others are told in words.
@@ -450,6 +442,15 @@ fn says(schema: &Value, kind: &str) -> bool {
     };
     let alternatives = schema.get("anyOf").and_then(Value::as_array);
     own || alternatives.is_some_and(|all| all.iter().any(|it| says(it, kind)))
+}
+
+/// A value as a text with its JSON.
+fn text(mut node: Node, kind: &str) -> (Value, Plan) {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("string"));
+    node.notes.push(kind.to_owned());
+    about(&mut node, &mut schema);
+    (Value::Object(schema), Plan::Text)
 }
 
 /// Moves title and description into the schema, once.

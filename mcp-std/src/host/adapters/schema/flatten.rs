@@ -10,7 +10,9 @@ pub(super) fn root(schema: Value, report: &mut Report) -> Result<Map<String, Val
     let mut schema = match schema {
         Value::Object(schema) => schema,
         Value::Bool(true) => Map::new(),
-        _ => return Err(LowerError::NotAnObject),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            return Err(LowerError::NotAnObject);
+        }
     };
     let kind = schema.get("type").cloned();
     let kind = kind.unwrap_or_else(|| json!("object"));

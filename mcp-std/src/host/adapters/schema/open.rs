@@ -49,6 +49,7 @@ impl Opener<'_> {
         for (keyword, value) in keywords {
             let name = keyword.as_str();
             let value = match value {
+                Value::Array(list) if name == "required" => self.names(Value::Array(list), path),
                 Value::Array(list) if LISTS.contains(&name) => {
                     let one = |(step, schema): (usize, Value)| {
                         self.schema(schema, &at(path, name, Some(&step.to_string())))
@@ -88,7 +89,6 @@ impl Opener<'_> {
                 value @ (Value::Object(_) | Value::Bool(_)) if ONE.contains(&name) => {
                     self.schema(value, &at(path, name, None))
                 }
-                value if name == "required" => self.names(value, path),
                 value @ (Value::Null
                 | Value::Bool(_)
                 | Value::Number(_)

@@ -20,11 +20,11 @@ pub(super) enum Plan {
     Renamed(Vec<(String, String)>),
     Object(Vec<Member>, Option<Rest>),
     /// An object, as a list of `key` and `value`.
-    Pairs(Box<Plan>),
+    Pairs(Box<Self>),
     /// Any value, as a text that is its JSON.
     Text,
     /// A list: its first elements, and all others.
-    List(Vec<Plan>, Box<Plan>),
+    List(Vec<Self>, Box<Self>),
     /// The first alternative that fits.
     Either(Vec<Alternative>),
 }

@@ -115,7 +115,13 @@ impl Shaper<'_> {
                 node.form = Form::Never;
                 return node;
             }
-            _ => return node,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => {
+                return node;
+            }
         };
         if self.nodes > MAX_NODES {
             self.report.add(
@@ -148,7 +154,7 @@ impl Shaper<'_> {
                 return self.either(node, schema, alternatives, keyword);
             }
         }
-        self.words(&mut node, &mut schema);
+        take_words(&mut node, &mut schema);
         show_conditional(&mut schema, path, self.report);
         self.notes(&mut node, &mut schema);
         let mut kinds = self.kinds(&mut node, &mut schema);
@@ -181,7 +187,7 @@ impl Shaper<'_> {
         keyword: &str,
     ) -> Node {
         let path = node.path.clone();
-        self.words(&mut node, &mut base);
+        take_words(&mut node, &mut base);
         for keyword in ["default", "examples"] {
             if let Some(value) = base.shift_remove(keyword) {
                 self.describe(&mut node, keyword, &value);
@@ -226,8 +232,29 @@ impl Shaper<'_> {
                 Form::Either(inner) if shaped.notes.is_empty() && shaped.description.is_none() => {
                     nodes.extend(inner)
                 }
-                _ => nodes.push(shaped),
+                Form::Any
+                | Form::Scalar { .. }
+                | Form::List { .. }
+                | Form::Object { .. }
+                | Form::Either(_) => nodes.push(shaped),
             }
+        }
+        let constants = nodes.iter().all(|one| {
+            matches!(
+                one.form,
+                Form::Scalar {
+                    values: Some(_),
+                    ..
+                }
+            )
+        });
+        if keyword == "anyOf" && (nodes.len() < 2 || constants) {
+            self.report.add(
+                &path,
+                keyword,
+                Change::Rewritten,
+                "one schema says the same",
+            );
         }
         if let Some(values) = enumerated(&mut nodes, &mut node) {
             node.form = values;
@@ -257,16 +284,6 @@ impl Shaper<'_> {
             _ => node.form = Form::Either(nodes),
         }
         node
-    }
-
-    fn words(&mut self, node: &mut Node, schema: &mut Map<String, Value>) {
-        let mut text = |keyword| match schema.shift_remove(keyword) {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        };
-        node.title = text("title");
-        node.description = text("description");
-        node.default_null = schema.get("default") == Some(&Value::Null);
     }
 
     fn notes(&mut self, node: &mut Node, schema: &mut Map<String, Value>) {
@@ -630,4 +647,15 @@ fn enumerated(nodes: &mut Vec<Node>, node: &mut Node) -> Option<Form> {
         keywords: Map::new(),
         values: Some(all),
     })
+}
+
+/// Title and description.
+fn take_words(node: &mut Node, schema: &mut Map<String, Value>) {
+    let mut text = |keyword| match schema.shift_remove(keyword) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    node.title = text("title");
+    node.description = text("description");
+    node.default_null = schema.get("default") == Some(&Value::Null);
 }

@@ -21,15 +21,15 @@ pub(super) fn tidy(
         "$vocabulary",
     ] {
         // `id` is a keyword of draft-04 only where it is a text; it is no member here, members are in `properties`.
-        if schema.get(keyword).is_some_and(Value::is_string) || keyword == "$vocabulary" {
-            if schema.shift_remove(keyword).is_some() {
-                report.add(
-                    path,
-                    keyword,
-                    Change::Dropped,
-                    "it says nothing about a value",
-                );
-            }
+        if (schema.get(keyword).is_some_and(Value::is_string) || keyword == "$vocabulary")
+            && schema.shift_remove(keyword).is_some()
+        {
+            report.add(
+                path,
+                keyword,
+                Change::Dropped,
+                "it says nothing about a value",
+            );
         }
     }
     tuples(&mut schema, path, report);
