@@ -276,6 +276,21 @@ fn an_error_may_end_the_run() {
     assert_eq!(turns.len(), 1);
 }
 
+/// Runs can be spawned.
+#[test]
+fn a_run_may_be_on_any_thread() {
+    fn any_thread<F: Future + Send>(future: F) -> F {
+        future
+    }
+    let agent = Agent::new(
+        ScriptedModel::new([Answer::text("Done.")]),
+        Workshop::default(),
+    );
+    let mut turns = vec![Turn::user("Go.")];
+    let outcome = smol::block_on(any_thread(agent.run(&mut turns, &mut |_| {})));
+    assert_eq!(outcome.expect("a run").text, "Done.");
+}
+
 /// One round of two calls and an answer, in the shape of a provider.
 fn dialogue(provider: Provider, stream: bool) -> Vec<Canned> {
     let bodies: [Value; 2] = match (provider, stream) {

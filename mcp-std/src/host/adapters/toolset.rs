@@ -190,7 +190,7 @@ impl Toolset {
         self.asked(id.into(), given_name.to_owned(), given.as_str().to_owned())
     }
 
-    /// The member of a request that holds the conversation, and all others.
+    /// The body of a request to a model of this name.
     #[must_use]
     pub fn request(&self, model: &str, prompt: &Prompt<'_>, stream: bool) -> Json<'static> {
         match self.provider {
@@ -292,7 +292,11 @@ fn define(
     let cut = |text: &str| text.chars().take(MAX_DESCRIPTION).collect::<String>();
     match provider {
         Provider::OpenAiChat => {
-            let mut function = json!({"name": name, "parameters": schema, "strict": strict});
+            let mut function = json!({"name": name, "parameters": schema});
+            // Not all who offer this interface know the word.
+            if strict {
+                function["strict"] = json!(true);
+            }
             if let Some(text) = description {
                 function["description"] = json!(cut(text));
             }

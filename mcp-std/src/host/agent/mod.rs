@@ -52,6 +52,7 @@ use super::adapters::{
     CallResult, Delta, Prompt, Reply, Stop, ToolCall, Toolset, Turn, Usage, failure,
 };
 use super::model::{Model, ModelError};
+use super::tool::ToolDefinition;
 use super::tools::{Tools, ToolsError};
 use crate::client::Canceller;
 
@@ -235,19 +236,26 @@ impl<M: Model, T: Tools> Agent<M, T> {
             rounds: 0,
             usage: Usage::default(),
         };
+        let mut last: Option<(Vec<ToolDefinition>, Toolset)> = None;
         loop {
             let snapshot = self.tools.snapshot();
-            let tools = Toolset::with(
-                self.model.provider(),
-                &self.tools.definitions(&snapshot),
-                self.model.options(),
-            );
+            let definitions = self.tools.definitions(&snapshot);
+            // Lowering the schemas of thousands of tools is done once for as long as they stay the same.
+            let (_, tools) = match last.take() {
+                Some(known) if known.0 == definitions => last.insert(known),
+                _ => {
+                    let (provider, options) = (self.model.provider(), self.model.options());
+                    let tools = Toolset::with(provider, &definitions, options);
+                    last.insert((definitions, tools))
+                }
+            };
+            let tools = &*tools;
             outcome.rounds += 1;
             watch(AgentEvent::Round {
                 number: outcome.rounds,
-                tools: &tools,
+                tools,
             });
-            let prompt = Prompt::new(turns, &tools)
+            let prompt = Prompt::new(turns, tools)
                 .system(self.system.as_deref())
                 .max_tokens(self.max_tokens);
             let mut each = |delta: Delta| {

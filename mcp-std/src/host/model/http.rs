@@ -1,6 +1,7 @@
 //! Models behind the HTTP interfaces of providers.
 
 use core::fmt;
+use core::future::pending;
 use core::time::Duration;
 
 use async_io::Timer;
@@ -16,6 +17,9 @@ use super::{ApiKey, Model, ModelError, Replying};
 
 /// Of an answer that is an error so much is read, in bytes.
 const MAX_ERROR: usize = 64 * 1024;
+
+/// So long the end of a body is waited for when its answer is whole.
+const LINGER: Duration = Duration::from_millis(300);
 
 /// A model behind the interface of a provider.
 ///
@@ -45,7 +49,7 @@ pub struct HttpModelBuilder {
     model: String,
     base_url: Option<String>,
     key: Option<ApiKey>,
-    headers: Vec<(String, String)>,
+    headers: Vec<(String, ApiKey)>,
     stream: bool,
     options: Options,
     retries: u32,
@@ -112,7 +116,7 @@ impl HttpModelBuilder {
 
     /// One more header of each request.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), value.into()));
+        self.headers.push((name.into(), ApiKey::new(value)));
         self
     }
 
@@ -250,7 +254,10 @@ impl HttpModelBuilder {
             headers.insert(HeaderName::from_static(name), value);
         }
         for (name, value) in &self.headers {
-            let known = (HeaderName::try_from(name), HeaderValue::from_str(value));
+            let known = (
+                HeaderName::try_from(name),
+                HeaderValue::from_str(value.expose()),
+            );
             let (Ok(name), Ok(mut value)) = known else {
                 return Err(ModelError::Config(format!(
                     "`{name}` is no header, or has a value that none can hold"
@@ -402,17 +409,31 @@ impl HttpModel {
         each: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<Reply, ModelError> {
         let mut events = Events::new(prompt.tools.stream());
-        while let Some(chunk) = body.chunk().await {
-            let chunk =
-                chunk.map_err(|error| ModelError::Transport(self.redact(&error.to_string())))?;
-            if events
-                .add(&chunk, each)
-                .map_err(|fault| self.fault(fault))?
-            {
+        let mut whole = false;
+        loop {
+            // So that the connection can be used again; some leave it open after the last event.
+            let late = async {
+                if whole {
+                    Timer::after(LINGER).await;
+                } else {
+                    pending::<()>().await;
+                }
+                None
+            };
+            let Some(chunk) = or(body.chunk(), late).await else {
                 break;
+            };
+            match chunk {
+                Ok(chunk) if !whole => {
+                    whole = events
+                        .add(&chunk, each)
+                        .map_err(|fault| self.fault(fault))?
+                }
+                Ok(_) => {}
+                Err(_) if whole => break,
+                Err(error) => return Err(ModelError::Transport(self.redact(&error.to_string()))),
             }
         }
-        // What ends with `[DONE]` may leave its connection open for a while.
         let stream = events.end(each).map_err(|fault| self.fault(fault))?;
         Ok(stream.finish()?)
     }

@@ -81,7 +81,10 @@ impl<S: Subset> Emitter<'_, S> {
                 rest,
                 keywords,
             } => match rest {
-                Rest::Unsaid if members.is_empty() => return text(node, OBJECT_AS_TEXT),
+                Rest::Unsaid if members.is_empty() => {
+                    self.tell(&mut node, keywords);
+                    return text(node, OBJECT_AS_TEXT);
+                }
                 Rest::Of(of) if members.is_empty() && matches!(of.form, Form::Any) => {
                     self.report.add(
                         &node.path,
@@ -89,9 +92,11 @@ impl<S: Subset> Emitter<'_, S> {
                         Change::Rewritten,
                         "the provider has no objects of any members: it is a text with JSON",
                     );
+                    self.tell(&mut node, keywords);
                     return text(node, OBJECT_AS_TEXT);
                 }
                 Rest::Closed if members.is_empty() && !S::CLOSED => {
+                    self.tell(&mut node, keywords);
                     return text(node, OBJECT_AS_TEXT);
                 }
                 Rest::Of(of) if members.is_empty() => {
@@ -101,7 +106,7 @@ impl<S: Subset> Emitter<'_, S> {
                         Change::Rewritten,
                         "the provider has no objects of any members: it is a list of pairs",
                     );
-                    self.keywords(&mut node, "object", keywords);
+                    self.tell(&mut node, keywords);
                     node.notes.push(PAIRS.to_owned());
                     let (pairs, plan) = self.pairs(*of, level);
                     (pairs, Plan::Pairs(Box::new(plan)))
@@ -154,6 +159,19 @@ impl<S: Subset> Emitter<'_, S> {
             }
         }
         kept
+    }
+
+    /// Keywords of an object that is encoded.
+    fn tell(&mut self, node: &mut Node, keywords: Map<String, Value>) {
+        for (keyword, value) in keywords {
+            self.report.add(
+                &node.path,
+                &keyword,
+                Change::Described,
+                "it is asked of what is encoded",
+            );
+            node.notes.push(format!("({keyword}: {})", words(&value)));
+        }
     }
 
     fn scalar(
@@ -391,9 +409,25 @@ impl<S: Subset> Emitter<'_, S> {
         alternatives: Vec<Node>,
         level: usize,
     ) -> Option<(Map<String, Value>, Plan)> {
+        let lists = alternatives
+            .iter()
+            .any(|it| matches!(it.form, Form::List { .. }));
         let mut all = Vec::new();
         let mut schemas: Vec<Value> = Vec::new();
         for mut alternative in alternatives {
+            let pairs = matches!(&alternative.form, Form::Object { members, rest: Rest::Of(_), .. } if members.is_empty());
+            if lists && pairs {
+                // An empty list of pairs would be taken for the list.
+                self.report.add(
+                    &alternative.path,
+                    "additionalProperties",
+                    Change::Rewritten,
+                    "beside a list it is a text with JSON",
+                );
+                if let Form::Object { rest, .. } = &mut alternative.form {
+                    *rest = Rest::Unsaid;
+                }
+            }
             let schema = core::mem::take(&mut alternative.source);
             let (lowered, plan) = self.node(alternative, level);
             if !schemas.contains(&lowered) {

@@ -30,6 +30,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # What a subset lacks
+//!
+//! [`OpenAiStrict`](Dialect::OpenAiStrict) and [`Gemini`](Dialect::Gemini) cannot say all that a schema says. What asks
+//! something of a value is told in its description, and what would cost arguments is encoded:
+//!
+//! | In the schema | Lowered |
+//! | --- | --- |
+//! | any value, an object of any members, what is beyond a bound | a text with JSON |
+//! | an object whose members have any names and one schema | a list of `key` and `value` |
+//! | such members beside others | one more member, `additional_members`, with such a list |
+//! | an optional member, strict | nullable: null leaves it out |
+//! | an optional member that may be null, strict | the same, and the text `<null>` is null |
+//! | `oneOf` | `anyOf` |
+//! | `allOf` | its parts, merged |
+//! | `const` | `enum` |
+//! | `prefixItems` | lists of what any of them may be |
+//! | members under `then`, `else` and `dependentSchemas` | optional members |
+//! | alternatives at the root, for all providers | the members of all of them, and words on which belong together |
+//!
 //! # Bounds
 //!
 //! A schema comes from a stranger. No reference outside of the schema is ever followed: such a schema is refused.
@@ -88,7 +107,9 @@ pub enum Dialect {
     /// OpenAI in strict mode: objects are closed and all their members required, optional ones nullable; no composition
     /// but `anyOf`; at most 5000 members, 10 levels, 1000 values of `enum`, 120 000 characters of names and values.
     OpenAiStrict,
-    /// Gemini's `Schema`: the subset of OpenAPI 3.0 that all its models take.
+    /// Gemini's `Schema`: the subset of OpenAPI 3.0 that all its models take. One type each, and `nullable`; no composition but
+    /// `anyOf`, with nothing beside it; `enum` of texts that are not empty only; objects have members, but for the root;
+    /// `format` is `date-time`, `float`, `double`, `int32` or `int64`.
     Gemini,
 }
 

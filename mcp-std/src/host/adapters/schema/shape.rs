@@ -162,6 +162,12 @@ impl Shaper<'_> {
             0 => Form::Any,
             1 => self.form(kinds.swap_remove(0), &mut node, schema),
             _ => {
+                self.report.add(
+                    path,
+                    "type",
+                    Change::Rewritten,
+                    "one alternative for each type",
+                );
                 let alternatives = kinds.into_iter().map(|kind| {
                     let mut one = schema.clone();
                     one.insert("type".to_owned(), json!(kind));
