@@ -66,6 +66,8 @@
 //! Each call is a span `execute_tool` of `tracing`, with the names that OpenTelemetry has for its fields, and with the numbers
 //! of its trace and span; the server gets them as `traceparent` in `_meta`.
 
+pub mod adapters;
+mod agent;
 mod builder;
 mod catalog;
 mod config;
@@ -78,6 +80,7 @@ pub mod guard;
     reason = "the type's own file, in the module of its name"
 )]
 mod host;
+pub mod model;
 mod naming;
 mod offer;
 mod pool;
@@ -86,8 +89,10 @@ mod search;
 mod session;
 mod snapshot;
 mod tool;
+mod tools;
 mod trust;
 
+pub use agent::{Agent, AgentError, AgentEvent, Finish, Outcome};
 pub use builder::{HostBuilder, HostElicitation};
 pub use config::{ConfigError, HostConfig, RateLimit, ServerConfig, Text, Transport, Variables};
 pub use execute::{
@@ -102,4 +107,5 @@ pub use redact::Redactor;
 pub use session::Session;
 pub use snapshot::Snapshot;
 pub use tool::ToolDefinition;
+pub use tools::{Tools, ToolsError};
 pub use trust::TrustStore;

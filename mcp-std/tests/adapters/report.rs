@@ -1,0 +1,171 @@
+//! Every keyword that is not in the lowered schema is in the report.
+
+use mcp_std::host::adapters::schema::{Loss, lower};
+use serde_json::{Map, Value};
+
+use crate::corpus::{DIALECTS, tools};
+
+#[test]
+fn every_lost_keyword_is_reported() {
+    let (mut kept, mut lost) = (0, 0);
+    for tool in tools() {
+        let text = tool.schema.to_string();
+        for dialect in DIALECTS {
+            let lowered = lower(&tool.schema, dialect).expect("the corpus can be lowered");
+            // Where references are, the report counts from what they refer to: by name then.
+            if text.contains("\"$ref\"") {
+                for keyword in keywords(&tool.schema) {
+                    let there = keywords(lowered.schema()).contains(&keyword);
+                    let told = lowered.losses().iter().any(|loss| loss.keyword == keyword);
+                    assert!(there || told, "{} for {dialect:?}: `{keyword}`", tool.name);
+                }
+                continue;
+            }
+            let mut walk = Walk {
+                losses: lowered.losses(),
+                kept: 0,
+                lost: 0,
+                missing: Vec::new(),
+            };
+            walk.schema(&tool.schema, Some(lowered.schema()), "");
+            assert!(
+                walk.missing.is_empty(),
+                "{} for {dialect:?}: {:#?}\n{:#?}",
+                tool.name,
+                walk.missing,
+                lowered.losses()
+            );
+            kept += walk.kept;
+            lost += walk.lost;
+        }
+    }
+    assert!(kept > 5000 && lost > 1000, "{kept} kept, {lost} lost");
+}
+
+struct Walk<'l> {
+    losses: &'l [Loss],
+    kept: usize,
+    lost: usize,
+    missing: Vec<String>,
+}
+
+impl Walk<'_> {
+    /// Down the members and elements: there the lowered schema has the same places.
+    fn schema(&mut self, schema: &Value, lowered: Option<&Value>, path: &str) {
+        let Some(schema) = schema.as_object() else {
+            return;
+        };
+        let empty = Map::new();
+        let there = lowered.and_then(Value::as_object).unwrap_or(&empty);
+        for (keyword, value) in schema {
+            let deeper =
+                matches!(keyword.as_str(), "properties" | "items") && there.contains_key(keyword);
+            let same = there.get(keyword) == Some(value) || deeper && !value.is_array();
+            // Words are only added to.
+            let words = keyword == "description"
+                && value.as_str().is_some_and(|words| {
+                    lowered.is_some_and(|it| {
+                        it.to_string().contains(words.trim_matches('"')) || words.contains('"')
+                    })
+                });
+            // Optional members are nullable in strict mode, which says the same.
+            let nullable =
+                matches!(keyword.as_str(), "type" | "enum") && contains(there.get(keyword), value);
+            let all_required = keyword == "required"
+                && (contains(there.get(keyword), value) || *value == Value::Array(Vec::new()));
+            if same || words || nullable || all_required {
+                self.kept += 1;
+            } else if self.is_told(path, keyword) {
+                self.lost += 1;
+            } else {
+                self.missing.push(format!("{path}: {keyword}: {value}"));
+            }
+        }
+        for (name, member) in schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let step = name.replace('~', "~0").replace('/', "~1");
+            let lowered = there
+                .get("properties")
+                .and_then(|members| members.get(name));
+            // A member that is encoded, or behind alternatives, has its own words for what is in it.
+            if let Some(lowered) = lowered {
+                self.schema(member, Some(lowered), &format!("{path}/properties/{step}"));
+            }
+        }
+        if let (Some(items @ Value::Object(_)), Some(lowered)) =
+            (schema.get("items"), there.get("items"))
+        {
+            self.schema(items, Some(lowered), &format!("{path}/items"));
+        }
+    }
+
+    /// Whether the keyword is reported, or one that holds it, or which alternative it is in.
+    fn is_told(&self, path: &str, keyword: &str) -> bool {
+        self.losses.iter().any(|loss| {
+            let here = loss.path == path && loss.keyword == keyword;
+            let inside = !loss.path.is_empty()
+                && path.starts_with(&loss.path)
+                && matches!(
+                    &*loss.keyword,
+                    "type" | "additionalProperties" | "prefixItems" | ""
+                );
+            // What is asked of all alternatives is told for each of them, and what is inside of a keyword there.
+            let of_all = loss.path.starts_with(&format!("{path}/anyOf"))
+                || loss.path.starts_with(&format!("{path}/oneOf"));
+            let below = of_all && loss.keyword == keyword
+                || loss.path.starts_with(&format!("{path}/{keyword}"));
+            here || inside || below
+        }) || encoded(keyword)
+    }
+}
+
+/// Keywords that become others by the very rules of a dialect: alternatives, the types of alternatives, free objects.
+fn encoded(keyword: &str) -> bool {
+    matches!(keyword, "type" | "properties" | "anyOf" | "title")
+}
+
+fn contains(there: Option<&Value>, value: &Value) -> bool {
+    let Some(Value::Array(there)) = there else {
+        return false;
+    };
+    match value {
+        Value::Array(all) => all.iter().all(|one| there.contains(one)),
+        one => there.contains(one),
+    }
+}
+
+fn keywords(schema: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    collect(schema, &mut all);
+    all
+}
+
+fn collect(schema: &Value, all: &mut Vec<String>) {
+    let Some(schema) = schema.as_object() else {
+        return;
+    };
+    for (keyword, value) in schema {
+        if !all.contains(keyword) {
+            all.push(keyword.clone());
+        }
+        match (keyword.as_str(), value) {
+            (
+                "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
+                Value::Object(named),
+            ) => {
+                named.values().for_each(|schema| collect(schema, all));
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(list)) => {
+                list.iter().for_each(|schema| collect(schema, all));
+            }
+            ("items" | "additionalProperties" | "not" | "if" | "then" | "else", value) => {
+                collect(value, all)
+            }
+            _ => {}
+        }
+    }
+}
