@@ -76,6 +76,8 @@ pub(super) enum Reading {
     /// The body of an error status.
     Refused {
         status: u16,
+        /// The scopes that are lacking.
+        scope: Option<String>,
     },
     /// All is known: what still comes is let pass, so that the connection can be used again.
     Ignored {

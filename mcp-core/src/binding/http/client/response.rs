@@ -6,6 +6,7 @@ use core::mem::take;
 use super::exchange::{Exchange, Purpose, Reading};
 use super::listening::{ATTEMPTS, pause};
 use super::message::excerpt;
+use super::refusal::lacking;
 use super::session::{Stage, session_id};
 use super::{Action, ExchangeKey, HttpClient, HttpFault, ResponseHead, Route};
 use crate::engine::client::Unanswered;
@@ -59,6 +60,7 @@ impl HttpClient {
         if !head.is_success() {
             exchange.reading = Reading::Refused {
                 status: head.status,
+                scope: head.all("www-authenticate").find_map(lacking),
             };
             return;
         }
@@ -221,9 +223,13 @@ impl HttpClient {
                 }
                 self.exchanges.remove(&key);
             }
-            Reading::Refused { status } => {
+            Reading::Refused {
+                status,
+                ref mut scope,
+            } => {
+                let scope = scope.take();
                 if let Some(exchange) = self.exchanges.remove(&key) {
-                    self.refused(exchange, status);
+                    self.refused(exchange, status, scope);
                 }
             }
             Reading::Events(_) => {
