@@ -178,7 +178,8 @@
 //!   on, and its answer is kept for the client to come back for, as far as [`StreamLimits`](http::StreamLimits) go.
 //!   [`Context::hang_up`] lets the client of a long call go on purpose.
 //! - Handlers of modern requests run on the threads of the HTTP server, those of sessions on others once they wait for the
-//!   first time: tools that need tokio want the service, in axum. One that blocks its thread holds up whoever else that serves.
+//!   first time: tools that need tokio want [`around_threads`](http::Http::around_threads), or the service in axum. One that
+//!   blocks its thread holds up whoever else that serves.
 //! - [`max_concurrent`](ServerBuilder::max_concurrent) and [`max_waiting`](ServerBuilder::max_waiting) are for each request
 //!   of the modern era, and for each session of the legacy ones.
 //!
@@ -240,7 +241,7 @@ pub mod http {
     pub use crate::server::auth;
     pub use crate::server::http::{Http, HttpBody, HttpService};
     pub use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
-    pub use mcp_io::http::server::{Error, Listener, Options};
+    pub use mcp_io::http::server::{Around, Error, Listener, Options};
 }
 mod panic;
 #[cfg(feature = "validate")]

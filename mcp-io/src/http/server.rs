@@ -34,7 +34,7 @@ mod watch;
 pub use collect::{BodyError, collect};
 pub use error::Error;
 pub use listener::Listener;
-pub use options::Options;
+pub use options::{Around, Options};
 pub use parked::Parkable;
 pub use serve::serve;
 pub use shutdown::ShuttingDown;

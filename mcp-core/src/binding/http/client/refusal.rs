@@ -16,8 +16,13 @@ const INITIALIZE: &str = "initialize";
 
 impl HttpClient {
     /// An error status, with its whole body (DET-07 to DET-11).
-    pub(super) fn refused(&mut self, exchange: Exchange, status: u16, scope: Option<String>) {
-        let Exchange { purpose, body, .. } = exchange;
+    pub(super) fn refused(&mut self, exchange: Exchange, status: u16) {
+        let Exchange {
+            purpose,
+            body,
+            lacking: scope,
+            ..
+        } = exchange;
         let Purpose::Request { id, message } = purpose else {
             if let Purpose::Renewal { .. } = purpose {
                 self.not_renewed("and the server refuses a new one");

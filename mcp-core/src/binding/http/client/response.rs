@@ -58,9 +58,9 @@ impl HttpClient {
             return;
         }
         if !head.is_success() {
+            exchange.lacking = head.all("www-authenticate").find_map(lacking);
             exchange.reading = Reading::Refused {
                 status: head.status,
-                scope: head.all("www-authenticate").find_map(lacking),
             };
             return;
         }
@@ -223,13 +223,9 @@ impl HttpClient {
                 }
                 self.exchanges.remove(&key);
             }
-            Reading::Refused {
-                status,
-                ref mut scope,
-            } => {
-                let scope = scope.take();
+            Reading::Refused { status } => {
                 if let Some(exchange) = self.exchanges.remove(&key) {
-                    self.refused(exchange, status, scope);
+                    self.refused(exchange, status);
                 }
             }
             Reading::Events(_) => {

@@ -2,7 +2,7 @@
 
 use super::Terms;
 use crate::error::PeerFault;
-use crate::json::Kind;
+use crate::json::{Kind, RawJson};
 use crate::model::{ClientCapabilities, Era, Method, ProtocolVersion, RequestMeta};
 
 const VERSION: &str = "_meta[\"io.modelcontextprotocol/protocolVersion\"]";
@@ -19,7 +19,7 @@ pub(in crate::engine::server) fn admit(
         .filter(|version| version.kind() == Kind::String)
         .ok_or(PeerFault::Params {
             field: VERSION,
-            expected: "a string",
+            expected: expected(meta.protocol_version, "a string"),
         })?;
     let version = ProtocolVersion::TABLE
         .into_iter()
@@ -31,7 +31,7 @@ pub(in crate::engine::server) fn admit(
         .and_then(ClientCapabilities::read)
         .ok_or(PeerFault::Params {
             field: CAPABILITIES,
-            expected: "an object",
+            expected: expected(meta.client_capabilities, "an object"),
         })?;
     let log_level = meta.log_level()?;
     // PING-02, LOG-07, RSC-09: what is gone with the handshake is as unknown as what never was.
@@ -43,4 +43,9 @@ pub(in crate::engine::server) fn admit(
         capabilities,
         log_level,
     })
+}
+
+/// For the fault: what is not there at all is told as that.
+fn expected(value: Option<RawJson<'_>>, expected: &'static str) -> &'static str {
+    value.map_or("", |_| expected)
 }
