@@ -1,6 +1,7 @@
 //! Authorization of the client: logins, what is kept of them, and what others may try meanwhile.
 
 mod attacks;
+mod examples;
 mod grants;
 mod kept;
 mod login;

@@ -96,7 +96,7 @@ impl HttpRules {
     }
 
     /// Permits the pages of an origin, such as `https://app.example.com`: its scheme, its host, and its port if that is
-    /// not the scheme's own. Of a URL it is the origin that is permitted.
+    /// not the scheme's own. Of a URL it is the origin that is permitted. That is CORS, preflights included.
     #[must_use]
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         let origin = origin.into().to_ascii_lowercase();

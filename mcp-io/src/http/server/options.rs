@@ -40,7 +40,10 @@ pub struct Options {
 /// Something to be there on each thread of a server for as long as it serves, such as the context of a runtime that
 /// handlers need: `|run| { let _entered = handle.enter(); run() }`, with a `Handle` of tokio's.
 #[derive(Clone, Default)]
-pub struct Around(Option<Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>>);
+pub struct Around(Option<Arc<Outer>>);
+
+/// Runs what it is given.
+type Outer = dyn Fn(&mut dyn FnMut()) + Send + Sync;
 
 impl Around {
     /// `around` is called once on each thread, and has to call what it is given, once. That returns when the server ends.

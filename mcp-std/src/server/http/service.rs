@@ -219,6 +219,7 @@ where
     let body = body.map_err(|error| match error {
         BodyError::TooLarge => Refusal::TOO_LARGE,
         BodyError::TimedOut => Refusal::TOO_SLOW,
+        BodyError::Failed(error) if is_limit(&*error) => Refusal::TOO_LARGE,
         BodyError::Failed(_) | _ => Refusal::BROKEN,
     })?;
     match begin(endpoint, head, principal, accepts, &body)? {
@@ -233,6 +234,13 @@ where
         Taken::Refused(challenge) => Ok(*challenge),
         Taken::InSession(response) => response.await,
     }
+}
+
+/// Whether a layer in front has a limit of its own. It is known by its words, which are those of `http_body_util`: to know
+/// the type of one version of that crate would be to know no other.
+fn is_limit(error: &(dyn StdError + 'static)) -> bool {
+    let mut errors = core::iter::successors(Some(error), |error| error.source());
+    errors.any(|error| error.to_string() == "length limit exceeded")
 }
 
 /// A message on its way to a response.
