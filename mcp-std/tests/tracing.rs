@@ -194,3 +194,23 @@ fn mistakes_of_whoever_runs_a_server_are_told() {
         assert_eq!(told(Level::DEBUG, words), 1, "{words:?}: {events:?}");
     }
 }
+
+#[test]
+fn a_handler_without_its_runtime_is_told_what_to_do() {
+    let server = Server::builder("s", "1")
+        .tool("nap", "", || async {
+            tokio::time::sleep(core::time::Duration::from_millis(1)).await;
+        })
+        .build()
+        .expect("a server");
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nap","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let events = Events::default();
+    tracing::subscriber::with_default(events.clone(), || {
+        let input = format!("{call}\n");
+        async_io::block_on(server.serve(input.as_bytes(), futures_lite::io::sink()))
+            .expect("slices do not fail");
+    });
+    let events = events.0.lock().expect("nobody panics with it");
+    let hint = |it: &&(Level, String)| it.0 == Level::WARN && it.1.contains("around_threads");
+    assert_eq!(events.iter().filter(hint).count(), 1, "{events:?}");
+}

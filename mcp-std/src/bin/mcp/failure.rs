@@ -187,12 +187,10 @@ impl Failure {
 
     /// There is no login.
     pub(crate) fn login(error: &ConnectError, url: &str) -> Self {
-        match error {
-            ConnectError::Http(fault @ HttpFault::Unauthorized { .. }) => {
-                Self::Server(format!("{error}{}", remedy(fault, "")))
-            }
-            _ => Self::connect(error, url, false, None),
+        if let ConnectError::Http(fault @ HttpFault::Unauthorized { .. }) = error {
+            return Self::Server(format!("{error}{}", remedy(fault, "")));
         }
+        Self::connect(error, url, false, None)
     }
 
     /// No connection came about. `program` is what was started; `chosen` whether the command line says what to speak;

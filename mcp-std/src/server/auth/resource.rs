@@ -133,7 +133,7 @@ impl ResourceServer {
                 "scopes are set for a tool that is not there: nothing is protected by them"
             );
         }
-        let known = |method: &&Box<str>| mcp_core::model::Method::from_name(method).is_some();
+        let known = |method: &str| mcp_core::model::Method::from_name(method).is_some();
         for method in rules.methods.keys().filter(|method| !known(method)) {
             tracing::warn!(
                 method = &**method,

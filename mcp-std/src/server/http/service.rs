@@ -239,8 +239,14 @@ where
 /// Whether a layer in front has a limit of its own. It is known by its words, which are those of `http_body_util`: to know
 /// the type of one version of that crate would be to know no other.
 fn is_limit(error: &(dyn StdError + 'static)) -> bool {
-    let mut errors = core::iter::successors(Some(error), |error| error.source());
-    errors.any(|error| error.to_string() == "length limit exceeded")
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.to_string() == "length limit exceeded" {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// A message on its way to a response.
