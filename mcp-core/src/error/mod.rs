@@ -30,7 +30,7 @@ pub enum PeerFault {
     Params {
         /// The member, as a path below `params`.
         field: &'static str,
-        /// What it has to be.
+        /// What it has to be; empty: it has to be there.
         expected: &'static str,
     },
     /// The method is unknown here, or its capability is not offered.
@@ -224,6 +224,10 @@ impl fmt::Display for PeerFault {
                 write!(f, "Message longer than {limit} bytes, discarded")
             }
             Self::Envelope(fault) => write!(f, "Invalid request: {fault}"),
+            Self::Params {
+                field,
+                expected: "",
+            } => write!(f, "Invalid params: `{field}` is missing"),
             Self::Params { field, expected } => {
                 write!(f, "Invalid params: `{field}` must be {expected}")
             }

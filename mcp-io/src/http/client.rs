@@ -186,6 +186,15 @@ impl Client {
         Builder::default()
     }
 
+    /// Whether requests can be sent to such a URL, as far as it tells by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`]: it is of another scheme, has no host, or has a user in it.
+    pub fn check(url: &Uri) -> Result<(), Error> {
+        Origin::of(url).map(drop)
+    }
+
     /// A client that has `max_connections` to itself, at most so many at once, and shares all else with this one, those
     /// without an exchange included. What it sends never waits for what this one sends: so the answer that a server waits for
     /// goes out while all other connections wait for that server.

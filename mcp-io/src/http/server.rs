@@ -36,7 +36,7 @@ mod watch;
 pub use collect::{BodyError, collect};
 pub use error::Error;
 pub use listener::Listener;
-pub use options::Options;
+pub use options::{Around, Options};
 pub use parked::Parkable;
 pub use plain::Plain;
 pub use serve::{serve, serve_straight};

@@ -127,6 +127,7 @@ fn a_taken_port_is_an_error() {
     let address = listener.local_addr().expect("listens at TCP");
     let error = Listener::bind(address).expect_err("it is taken");
     assert!(matches!(error, Error::Listen(_)), "{error}");
+    assert!(error.to_string().contains(&address.to_string()), "{error}");
 }
 
 #[cfg(unix)]

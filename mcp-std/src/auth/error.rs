@@ -130,6 +130,10 @@ impl fmt::Display for AuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable { url, reason } => write!(f, "{url} does not answer: {reason}"),
+            Self::Document { url, reason } if url.contains(RESOURCE_METADATA) => write!(
+                f,
+                "the server's metadata are not at {url}, or are none: {reason}"
+            ),
             Self::Document { url, reason } => write!(f, "{url}: {reason}"),
             Self::Url { url, reason } => write!(f, "nothing is sent to {url}: {reason}"),
             Self::Resource { found, expected } => write!(
@@ -189,6 +193,9 @@ impl fmt::Display for AuthError {
 }
 
 impl core::error::Error for AuthError {}
+
+/// Whoever serves at this place is the server itself, and can mend what is wrong there (RFC 9728).
+const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
 
 /// The beginning of what a server says.
 pub(super) fn excerpt(text: &str) -> String {

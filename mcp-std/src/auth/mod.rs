@@ -1,4 +1,5 @@
 //! Authorization of the client (OAuth 2.1, as MCP profiles it): what happens when a server at a URL wants to know who asks.
+//! Servers that do are the business of [`mcp_std::http::auth`](crate::http::auth).
 //!
 //! ```no_run
 //! use mcp_std::Client;

@@ -269,7 +269,7 @@ impl fmt::Debug for Closed {
 pub enum ConnectError {
     /// The program cannot be started.
     Spawn(SpawnError),
-    /// The URL, a header, the proxy or an authority cannot be used.
+    /// The URL, a header, the proxy or an authority cannot be used; nothing was sent.
     Config(String),
     /// The server at the URL did not answer.
     Http(HttpFault),

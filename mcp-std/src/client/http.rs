@@ -120,7 +120,13 @@ impl Endpoint {
             .parse::<Uri>()
             .ok()
             .filter(|uri| uri.scheme().is_some() && uri.authority().is_some())
-            .ok_or_else(|| fault("the URL is none: `https://host/path` is expected".to_owned()))?;
+            .ok_or_else(|| {
+                fault(format!(
+                    "`{}` is no URL of a server: `https://host/path` is expected",
+                    shown(url)
+                ))
+            })?;
+        io::Client::check(&uri).map_err(|error| fault(error.to_string()))?;
         let mut headers = HeaderMap::new();
         for (name, value) in &options.headers {
             let known = name
@@ -254,6 +260,16 @@ impl Endpoint {
             Timer::after(GOODBYE).await;
         };
         or(told, late).await;
+    }
+}
+
+/// What is no URL, without what may be secret in it: a user before `@`, a query.
+fn shown(text: &str) -> String {
+    let text = text.split(['?', '#']).next().unwrap_or_default();
+    match (text.split_once("://"), text.rsplit_once('@')) {
+        (_, None) => text.to_owned(),
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        (None, Some((_, rest))) => rest.to_owned(),
     }
 }
 

@@ -11,7 +11,16 @@ use mcp_core::model::{LoggingLevel, Progress, Tool};
 
 use super::error::CallError;
 
-/// How long things may take.
+/// How long things may take. There may be more of them some day, so the defaults are taken and changed:
+///
+/// ```
+/// use core::time::Duration;
+/// use mcp_std::client::{Client, Timeouts};
+///
+/// let mut timeouts = Timeouts::DEFAULT;
+/// timeouts.idle = Some(Duration::from_secs(300));
+/// let builder = Client::builder("my-program", "1.0.0").timeouts(timeouts);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Timeouts {

@@ -98,11 +98,34 @@ fn problem<A: DeserializeOwned>(text: &[u8]) -> String {
     }
 }
 
-/// serde_json's message without its line and column: the model does not see the text they count in.
+/// serde_json's message without its line and column: the model does not see the text they count in. Nor does it see the
+/// types of Rust, but a schema that says the same in other words.
 fn message(error: &serde_json::Error) -> String {
     let mut message = error.to_string();
     if let Some(at) = message.rfind(" at line ") {
         message.truncate(at);
     }
+    if let Some((told, expected)) = message.rsplit_once(", expected ")
+        && let Some(range) = range(expected)
+    {
+        return format!("{told}, expected {range}");
+    }
     message
+}
+
+/// What serde calls by the name of a type, as its schema has it.
+fn range(name: &str) -> Option<String> {
+    let (least, most) = match name {
+        "i8" => (i64::from(i8::MIN), i8::MAX as u64),
+        "i16" => (i64::from(i16::MIN), i16::MAX as u64),
+        "i32" => (i64::from(i32::MIN), i32::MAX as u64),
+        "i64" | "isize" => (i64::MIN, i64::MAX as u64),
+        "u8" => (0, u64::from(u8::MAX)),
+        "u16" => (0, u64::from(u16::MAX)),
+        "u32" => (0, u64::from(u32::MAX)),
+        "u64" | "usize" => (0, u64::MAX),
+        "f32" | "f64" => return Some("a number".to_owned()),
+        _ => return None,
+    };
+    Some(format!("an integer from {least} to {most}"))
 }

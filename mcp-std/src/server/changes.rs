@@ -236,6 +236,16 @@ fn remove<T>(list: &mut Vec<Arc<T>>, is_meant: impl Fn(&T) -> bool) -> bool {
     list.len() < before
 }
 
+impl<S: Sharing> Server<S> {
+    /// Whether it offers a tool of this name now.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        let offer = self.hub.offer();
+        let mut tools = offer.definitions.tools.iter();
+        tools.any(|tool| tool.definition.name == name)
+    }
+}
+
 /// Changes while the server is served. Every client that wants to know is told once, however many changes come together;
 /// requests that run keep the handler they began with. The server has to be built with
 /// [`list_changes`](super::ServerBuilder::list_changes).
@@ -246,6 +256,7 @@ impl<S: Sharing> Server<S> {
     ///
     /// There is one of its name, its schema is none, or the server is built not to change. Then nothing has changed.
     pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
+        tool.tell_name();
         let add = |it: &mut Definitions<S>| it.tools.push(Arc::new(tool));
         self.hub.change(add, |news| news.tools = true)
     }

@@ -303,6 +303,20 @@ impl<S: Sharing> Tool<S> {
     }
 }
 
+impl<S: Sharing> Tool<S> {
+    /// TOOL-07: a name should be of 1 to 128 of these characters, and some hosts take no other.
+    pub(crate) fn tell_name(&self) {
+        let name = &*self.definition.name;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+        if !(1..=128).contains(&name.len()) || !name.bytes().all(plain) {
+            tracing::warn!(
+                name,
+                "the name of a tool should be 1 to 128 letters, digits, `_`, `-`, `.`, `/`: some clients take no other"
+            );
+        }
+    }
+}
+
 super::described! { Tool }
 
 /// Decodes the arguments and calls the handler.

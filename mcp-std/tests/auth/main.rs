@@ -2,6 +2,7 @@
 
 mod attacks;
 mod both;
+mod examples;
 mod grants;
 mod kept;
 #[path = "../http_auth/keys.rs"]

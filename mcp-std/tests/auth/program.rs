@@ -145,6 +145,10 @@ fn a_login_that_fails_says_why() {
     });
     let (code, _, said) = mcp(&home.0, &["login", &world.url()]);
     assert!(code == 3 && said.contains("invalid_grant"), "{said}");
+    world.issuer.replace("/register", |_| Answer::status(403));
+    let (code, _, said) = mcp(&home.0, &["login", &world.url()]);
+    assert!(code == 3 && said.contains("--client-id ID"), "{said}");
+    assert!(!said.contains("logs in"), "{said}");
     world.server.replace("/mcp", |asked| {
         let body = asked.json();
         Answer::json(

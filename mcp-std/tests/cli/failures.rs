@@ -111,6 +111,53 @@ fn a_server_that_was_named_without_the_dashes() {
     assert!(!ran.stderr.contains("follows `--`"), "{}", ran.stderr);
 }
 
+/// `mcp arguments…`, without a server's command.
+fn alone(arguments: &[&str]) -> Ran {
+    let mut command = std::process::Command::new(MCP);
+    command.args(arguments).stdin(std::process::Stdio::null());
+    Ran::of(command.output().expect("it runs"))
+}
+
+#[test]
+fn a_url_that_was_named_without_its_flag() {
+    let url = "http://127.0.0.1:9/mcp";
+    for arguments in [&["list", url][..], &["call", "echo", url], &["ping", url]] {
+        let ran = alone(arguments);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        let hint = format!("mcp {} … --url {url}", arguments[0]);
+        assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
+    }
+    let ran = run(&["ping"], &[url]);
+    assert!(ran.stderr.contains("named with `--url`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_url_that_cannot_be_used() {
+    for (url, word) in [
+        ("ws://127.0.0.1/", "http:// nor https://"),
+        ("http://user:s3cret@127.0.0.1/", "a user in it"),
+        ("127.0.0.1:9", "is expected"),
+    ] {
+        let ran = alone(&["ping", "--trace", "--url", url]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(word), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("s3cret"), "{}", ran.stderr);
+    }
+    let ran = alone(&["ping", "--url", "http://127.0.0.1:9/"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("output"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_authority_that_is_none() {
+    let file = |ca: &str| alone(&["ping", "--url", "https://127.0.0.1:9/", "--ca", ca]);
+    let ran = file("/no/such/file.pem");
+    let said = ran.stderr.contains("--ca /no/such/file.pem: ");
+    assert!(ran.code == Some(2) && said, "{}", ran.stderr);
+    let ran = file(MCP);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+}
+
 #[test]
 fn a_program_that_says_back_what_it_is_told() {
     for arguments in [&["ping"][..], &["ping", "--era", "legacy"]] {

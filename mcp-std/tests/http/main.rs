@@ -5,6 +5,7 @@ mod asking;
 mod batches;
 mod blocking;
 mod eras;
+mod example;
 mod examples;
 mod heads;
 mod hostile;

@@ -412,3 +412,42 @@ fn errors_of_a_stream_are_events() {
     assert_eq!(response.code(), Some(-32020));
     let _: Value = response.message();
 }
+
+/// A body that a layer in front has cut is one that is too long, and none that broke.
+#[test]
+fn a_limit_of_a_layer_in_front_is_one() {
+    use core::pin::Pin;
+    use core::task::{Context, Poll};
+    use std::io;
+
+    use http_body::{Body, Frame};
+    use tower_service::Service as _;
+
+    struct Cut(&'static str);
+
+    impl Body for Cut {
+        type Data = bytes::Bytes;
+        type Error = io::Error;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Self::Data>, io::Error>>> {
+            Poll::Ready(Some(Err(io::Error::other(self.0))))
+        }
+    }
+
+    let mut service = server().http().service();
+    let mut status = |error| {
+        let request = http::Request::post("/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(Cut(error))
+            .expect("a request");
+        let response = async_io::block_on(service.call(request));
+        response.expect("infallible").status().as_u16()
+    };
+    assert_eq!(status("length limit exceeded"), 413);
+    assert_eq!(status("connection reset"), 400);
+}

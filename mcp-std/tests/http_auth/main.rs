@@ -4,6 +4,10 @@
 #![cfg(unix)]
 
 mod attacks;
+#[path = "../http/example.rs"]
+#[expect(dead_code, reason = "the tests of HTTP use all of it")]
+mod example;
+mod examples;
 mod introspection;
 mod issuer;
 mod keys;

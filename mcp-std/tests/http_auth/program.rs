@@ -139,6 +139,16 @@ fn what_cannot_be_is_said_with_what_to_do() {
                 &http[..],
                 &audience[..],
                 &issuer[..],
+                &["--auth-tool-scope", "Add=maths"],
+            ]
+            .concat(),
+            "no tool `Add`",
+        ),
+        (
+            [
+                &http[..],
+                &audience[..],
+                &issuer[..],
                 &["--auth-scope", "a b"],
             ]
             .concat(),
@@ -146,7 +156,7 @@ fn what_cannot_be_is_said_with_what_to_do() {
         ),
     ] {
         let (code, said) = refused(&arguments);
-        assert_ne!(code, Some(0), "{arguments:?}");
+        assert_eq!(code, Some(2), "{arguments:?}: {said}");
         assert!(said.contains(part), "{arguments:?}: {said}");
     }
 }

@@ -263,6 +263,31 @@ fn nobody_and_no_server_of_ours_are_told_apart() {
             let error = builder().connect_http(url).await.expect_err("no URL");
             assert!(matches!(error, ConnectError::Config(_)), "{error:?}");
         }
+        for (url, shown, reason) in [
+            ("ws://h.example/x?t=s3cret", "ws://h.example/x", "http://"),
+            ("ftp://h.example:21/", "ftp://h.example:21/", "http://"),
+            (
+                "http://user:s3cret@h.example/mcp",
+                "http://h.example/mcp",
+                "a user in it",
+            ),
+            (
+                "http://user:s3cret@h.example:x/",
+                "http://h.example:x/",
+                "is expected",
+            ),
+            (
+                "user:s3cret@h.example/?t=s3cret",
+                "`h.example/`",
+                "is expected",
+            ),
+        ] {
+            let error = builder().connect_http(url).await.expect_err("no URL");
+            assert!(matches!(error, ConnectError::Config(_)), "{error:?}");
+            let said = error.to_string();
+            assert!(said.contains(shown) && said.contains(reason), "{said}");
+            assert!(!said.contains("s3cret"), "{said}");
+        }
         let error = builder().header("a b", "c").connect_http("http://h/").await;
         assert!(matches!(error, Err(ConnectError::Config(_))));
         let page = Peer::new(|_, answer| {

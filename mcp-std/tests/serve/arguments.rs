@@ -46,6 +46,30 @@ fn server() -> Server {
         .expect("a server")
 }
 
+/// In the words of the schema that the model sees, not in those of Rust.
+#[test]
+fn a_number_out_of_range_is_told_its_range() {
+    session(&server(), |mut peer| async move {
+        for (args, expected) in [
+            (
+                r#"{"a":0,"b":-1}"#,
+                "`b`: invalid value: integer `-1`, expected an integer from 0 to 18446744073709551615",
+            ),
+            (
+                r#"{"a":0,"b":0,"nested":{"float":0,"ünï\"code":300}}"#,
+                "integer `300`, expected an integer from 0 to 255",
+            ),
+            (
+                r#"{"a":0,"b":0,"nested":{"float":"x","ünï\"code":3}}"#,
+                "expected a number",
+            ),
+        ] {
+            let result = peer.answer(1, "sum", args).await;
+            assert!(failure(&result).contains(expected), "{result}");
+        }
+    });
+}
+
 /// SC-09, SC-10.
 #[test]
 fn sc_09_sc_10_an_integer_is_one_however_it_is_written() {

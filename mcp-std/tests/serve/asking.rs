@@ -340,7 +340,7 @@ fn every_answer_has_its_meaning() {
         for (result, expected) in [
             (
                 json!({ "action": "accept", "content": { "row": "x" } }),
-                "The answer is not what was asked for: `row`: invalid type: string \"x\", expected u8",
+                "The answer is not what was asked for: `row`: invalid type: string \"x\", expected an integer from 0 to 255",
             ),
             (
                 json!({ "action": "accept" }),

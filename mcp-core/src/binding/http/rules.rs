@@ -79,10 +79,12 @@ impl HttpRules {
     }
 
     /// Permits a name that this server has, such as `mcp.example.com` or `mcp.example.com:8443`; without a port, with
-    /// any. Pages of that host may use it as well.
+    /// any. Of a URL it is the host that is permitted. Pages of that host may use it as well.
     #[must_use]
     pub fn host(mut self, host: impl Into<String>) -> Self {
-        self.hosts.push(host.into().to_ascii_lowercase());
+        let host = host.into().to_ascii_lowercase();
+        let authority = host.split_once("://").map_or(&*host, |(_, rest)| rest);
+        self.hosts.push(before_path(authority).to_owned());
         self
     }
 
@@ -93,12 +95,28 @@ impl HttpRules {
         self
     }
 
-    /// Permits the pages of an origin, such as `https://app.example.com`.
+    /// Permits the pages of an origin, such as `https://app.example.com`: its scheme, its host, and its port if that is
+    /// not the scheme's own. Of a URL it is the origin that is permitted. That is CORS, preflights included.
     #[must_use]
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         let origin = origin.into().to_ascii_lowercase();
-        self.origins.push(origin.trim_end_matches('/').to_owned());
+        let end = match origin.split_once("://") {
+            Some((scheme, rest)) => scheme.len() + "://".len() + before_path(rest).len(),
+            None => origin.len(),
+        };
+        self.origins.push(origin[..end].to_owned());
         self
+    }
+
+    /// What was permitted and cannot be a `Host`, or an `Origin`: nothing will ever come by that name. A mistake, to be
+    /// told to whoever runs the server.
+    pub fn unusable(&self) -> impl Iterator<Item = &str> {
+        let hosts = self.hosts.iter();
+        let hosts = hosts.filter(|host| Authority::parse(host).is_none());
+        let origins = self.origins.iter();
+        // Opaque ones are all called `null`; other schemes than those of HTTP are those of browsers' extensions.
+        let origins = origins.filter(|it| *it != "null" && !it.contains("://"));
+        hosts.chain(origins).map(|it| &**it)
     }
 
     /// Permits all pages: for servers that check who asks by something other than cookies and addresses.
@@ -262,6 +280,11 @@ fn is_modern(head: &Head<'_>) -> bool {
         .is_some_and(|version| version.era() == Era::Modern)
 }
 
+/// What is left of a URL without its path, query and fragment.
+fn before_path(text: &str) -> &str {
+    text.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
 /// The host and port that an origin's pages are of; `None` also for `null`.
 fn page_of(origin: &str) -> Option<Authority<'_>> {
     let (scheme, rest) = origin.split_once("://")?;
@@ -420,6 +443,29 @@ mod tests {
             status(&rules.any_host(), &post(&[("host", "c.example")])),
             200
         );
+    }
+
+    #[test]
+    fn what_is_permitted_may_be_written_as_a_url() {
+        let rules = HttpRules::new()
+            .host("https://Mcp.example.com/mcp")
+            .host("b.example:81/")
+            .origin("https://App.example.com/page?x");
+        assert_eq!(rules.unusable().count(), 0);
+        for host in ["mcp.example.com", "mcp.example.com:8443", "b.example:81"] {
+            assert_eq!(status(&rules, &post(&[("host", host)])), 200, "{host}");
+        }
+        let from = |origin| post(&[("host", "localhost"), ("origin", origin)]);
+        assert_eq!(status(&rules, &from("https://app.example.com")), 200);
+        assert_eq!(status(&rules, &from("http://app.example.com")), 403);
+        let rules = HttpRules::new()
+            .host("")
+            .host("two words")
+            .origin("app2.example.com")
+            .origin("null")
+            .origin("chrome-extension://abc");
+        let unusable: Vec<_> = rules.unusable().collect();
+        assert_eq!(unusable, ["", "two words", "app2.example.com"]);
     }
 
     /// HS-04, HTTP-02, for each method.

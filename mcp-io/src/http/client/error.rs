@@ -75,10 +75,13 @@ pub enum Error {
 
 impl Error {
     pub(super) fn url(url: &Uri, reason: &'static str) -> Self {
-        // Without query: tokens are in queries.
+        // Without user and query: passwords and tokens are there.
         let host = url.host().unwrap_or_default();
+        let port = url.port().map(|port| format!(":{port}"));
+        let port = port.unwrap_or_default();
+        let scheme = url.scheme_str().unwrap_or_default();
         Self::Url {
-            url: format!("{}://{host}{}", url.scheme_str().unwrap_or(""), url.path()),
+            url: format!("{scheme}://{host}{port}{}", url.path()),
             reason,
         }
     }

@@ -44,8 +44,15 @@ impl Listener {
     ///
     /// [`Error::Listen`]: none can be listened at.
     pub fn bind(addresses: impl ToSocketAddrs) -> Result<Self, Error> {
-        TcpListener::bind(addresses)
-            .map_err(Error::Listen)
+        let addresses: Vec<_> = addresses
+            .to_socket_addrs()
+            .map_err(Error::Listen)?
+            .collect();
+        TcpListener::bind(&*addresses)
+            .map_err(|error| {
+                let tried: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+                at(&tried.join(", "), error)
+            })
             .and_then(Self::from_tcp)
     }
 
@@ -74,7 +81,9 @@ impl Listener {
     /// [`Error::Listen`]: it cannot be listened at; another server does, for example.
     #[cfg(unix)]
     pub fn bind_unix(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let (listener, file) = file::bind(path.as_ref()).map_err(Error::Listen)?;
+        let path = path.as_ref();
+        let bound = file::bind(path).map_err(|error| at(&path.display(), error));
+        let (listener, file) = bound?;
         Self::unix(listener, Some(file))
     }
 
@@ -148,6 +157,11 @@ impl Acceptor {
             }
         }
     }
+}
+
+/// An error that says where it was.
+fn at(place: &dyn fmt::Display, error: io::Error) -> Error {
+    Error::Listen(io::Error::new(error.kind(), format!("{place}: {error}")))
 }
 
 /// Tries first, and waits when there is nobody.

@@ -1,5 +1,7 @@
 //! What [`serve()`](super::serve()) is told.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The bounds of a server.
@@ -31,6 +33,52 @@ pub struct Options {
     pub write_timeout: Duration,
     /// How long exchanges in flight may go on after the shutdown has begun. Default: 10 seconds.
     pub grace: Duration,
+    /// What each thread runs in. Default: nothing.
+    pub around: Around,
+}
+
+/// Something to be there on each thread of a server for as long as it serves, such as the context of a runtime that
+/// handlers need: `|run| { let _entered = handle.enter(); run() }`, with a `Handle` of tokio's.
+#[derive(Clone, Default)]
+pub struct Around(Option<Arc<Outer>>);
+
+/// Runs what it is given.
+type Outer = dyn Fn(&mut dyn FnMut()) + Send + Sync;
+
+impl Around {
+    /// `around` is called once on each thread, and has to call what it is given, once. That returns when the server ends.
+    pub fn new(around: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(around)))
+    }
+
+    pub(super) fn run(&self, mut thread: impl FnMut()) {
+        match &self.0 {
+            Some(around) => around(&mut thread),
+            None => thread(),
+        }
+    }
+}
+
+impl PartialEq for Around {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+impl Eq for Around {}
+
+impl fmt::Debug for Around {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() {
+            "Around(…)"
+        } else {
+            "Around"
+        })
+    }
 }
 
 impl Default for Options {
@@ -44,6 +92,7 @@ impl Default for Options {
             idle_timeout: Duration::from_secs(75),
             write_timeout: Duration::from_secs(30),
             grace: Duration::from_secs(10),
+            around: Around::default(),
         }
     }
 }

@@ -20,6 +20,7 @@ use tracing::debug;
 
 use super::accept::{Verdict, accept};
 use super::connection::{self, Settings};
+use super::options::Around;
 use super::reactor::Reactor;
 use super::slots::Slots;
 use super::straight::{Straight, Take};
@@ -93,7 +94,7 @@ where
     let acceptor = listener.register(&reactor).map_err(Error::Poll)?;
     let slots = Arc::new(Slots::new());
     let stopping = ShuttingDown::new();
-    let threads = Threads::new(reactor);
+    let threads = Threads::new(reactor, options.around.clone());
     let accepting = {
         // One of its tasks is not to keep it.
         let executor = Arc::downgrade(&threads.executor);
@@ -149,18 +150,20 @@ struct Threads {
     reactor: Arc<Reactor>,
     executor: Arc<Executor<'static>>,
     ending: ShuttingDown,
+    around: Around,
     /// Each thread has one until it has ended.
     alive: Option<Sender<Infallible>>,
     gone: Receiver<Infallible>,
 }
 
 impl Threads {
-    fn new(reactor: Arc<Reactor>) -> Self {
+    fn new(reactor: Arc<Reactor>, around: Around) -> Self {
         let (alive, gone) = async_channel::bounded(1);
         Self {
             reactor,
             executor: Arc::new(Executor::new()),
             ending: ShuttingDown::new(),
+            around,
             alive: Some(alive),
             gone,
         }
@@ -169,8 +172,9 @@ impl Threads {
     fn start(&self) -> Result<(), Error> {
         let (reactor, executor) = (self.reactor.clone(), self.executor.clone());
         let (ending, alive) = (self.ending.clone(), self.alive.clone());
+        let around = self.around.clone();
         let run = move || {
-            reactor.block_on(executor.run(ending.begun()));
+            around.run(|| reactor.block_on(executor.run(ending.begun())));
             drop(executor);
             drop(alive);
         };

@@ -4,7 +4,9 @@ use core::future::Future;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,13 +16,15 @@ use async_signal::Signals;
 use clap::ValueEnum;
 use futures_lite::StreamExt;
 use futures_lite::future::{or, pending};
-use mcp_std::client::{CallOptions, Client, Command, Direction, Inherit, Stderr, all_closed};
+use mcp_std::client::{
+    CallOptions, Client, ClientBuilder, Command, Direction, Inherit, Stderr, all_closed,
+};
 use mcp_std::model::Era;
 use mcp_std::{LoggingLevel, ProtocolVersion};
 
 use crate::failure::{Failure, Signal};
 use crate::progress::Bar;
-use crate::text::printable;
+use crate::text::{printable, without_user};
 use crate::trace::Trace;
 use crate::{ask, login, screen};
 
@@ -61,11 +65,16 @@ pub(crate) struct Target {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
     /// The server: where it is served over HTTP
+    ///
+    /// The proxy is the one that HTTPS_PROXY or HTTP_PROXY names, or ALL_PROXY; for hosts that NO_PROXY lists there is none.
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
     /// Sends this header along over HTTP, such as "Authorization: Bearer …"; may be given several times
     #[arg(long, value_name = "NAME: VALUE", value_parser = header, requires = "url")]
     header: Vec<(String, String)>,
+    /// Trusts the certificate authorities in this file, in PEM, besides those that browsers trust; may be given several times
+    #[arg(long, value_name = "FILE", requires = "url")]
+    ca: Vec<PathBuf>,
     /// The server: a program and its arguments. It gets the environment that this program has
     #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -230,6 +239,7 @@ impl Target {
                 for (name, value) in &self.header {
                     builder = builder.header(name, value);
                 }
+                builder = trusting(builder, &self.ca)?;
                 // Whoever says who asks has no use for a login.
                 let says =
                     |(name, _): &(String, String)| name.eq_ignore_ascii_case("authorization");
@@ -267,13 +277,14 @@ impl Target {
                 .first()
                 .map(|it| it.to_string_lossy().into_owned())
         };
-        self.url.clone().or_else(program).unwrap_or_default()
+        let url = self.url.as_deref().map(without_user);
+        url.or_else(program).unwrap_or_default()
     }
 
     /// What stands for it on the command line.
     fn words(&self) -> Vec<OsString> {
         match &self.url {
-            Some(url) => vec![url.into()],
+            Some(url) => vec![without_user(url).into()],
             None => self.command.clone(),
         }
     }
@@ -414,6 +425,19 @@ impl LastWords {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.drain(..).collect()
     }
+}
+
+/// Also trusts the authorities in these files.
+pub(crate) fn trusting(
+    mut builder: ClientBuilder,
+    files: &[PathBuf],
+) -> Result<ClientBuilder, Failure> {
+    for file in files {
+        let pem = fs::read(file)
+            .map_err(|error| Failure::Usage(format!("--ca {}: {error}", file.display())))?;
+        builder = builder.authorities(pem);
+    }
+    Ok(builder)
 }
 
 pub(crate) fn signals() -> io::Result<Signals> {

@@ -11,7 +11,7 @@ use mcp_std::model::DecodeError;
 use mcp_std::{ErrorCode, Json};
 
 use crate::screen;
-use crate::text::{cut, printable, printable_lines};
+use crate::text::{cut, is_url, printable, printable_lines};
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -35,6 +35,18 @@ pub(crate) enum Failure {
 
 /// What helps where the server wants to know who asks.
 const LOGIN: &str = "\n`mcp login URL` logs in, and asks for more with `--scope`";
+
+/// What helps where nobody can log in before the authorization server knows this program.
+const REGISTERED: &str =
+    "\nRegister this program there by hand, and name it with `mcp login URL --client-id ID`";
+
+/// What helps with a fault of authorization, if `login` is not what has just failed.
+fn remedy(fault: &HttpFault, login: &'static str) -> &'static str {
+    match fault.to_string().contains("does not register this program") {
+        true => REGISTERED,
+        false => login,
+    }
+}
 
 /// What ended it.
 #[derive(Clone, Copy, Debug)]
@@ -127,9 +139,9 @@ impl Failure {
                 format!("the server asked for input {limit} times without an end")
             }
             CallError::Http {
-                fault: HttpFault::Unauthorized { .. },
+                fault: fault @ HttpFault::Unauthorized { .. },
                 ..
-            } => format!("{error}{LOGIN}"),
+            } => format!("{error}{}", remedy(fault, LOGIN)),
             CallError::Tool(_)
             | CallError::Timeout(_)
             | CallError::Cancelled
@@ -173,6 +185,14 @@ impl Failure {
         ))
     }
 
+    /// There is no login.
+    pub(crate) fn login(error: &ConnectError, url: &str) -> Self {
+        if let ConnectError::Http(fault @ HttpFault::Unauthorized { .. }) = error {
+            return Self::Server(format!("{error}{}", remedy(fault, "")));
+        }
+        Self::connect(error, url, false, None)
+    }
+
     /// No connection came about. `program` is what was started; `chosen` whether the command line says what to speak;
     /// `chatter` the first line of its output that is no message.
     pub(crate) fn connect(
@@ -182,11 +202,16 @@ impl Failure {
         chatter: Option<&str>,
     ) -> Self {
         let mut text = match error {
+            ConnectError::Spawn(error) if is_url(program) => {
+                format!("{error}\nA server at a URL is named with `--url`: --url {program}")
+            }
             ConnectError::Spawn(error) => {
                 format!(
                     "{error}\nWhat follows `--` has to start an MCP server on standard input and output."
                 )
             }
+            // No process, and no output that could be closed.
+            ConnectError::Closed(_) if is_url(program) => error.to_string(),
             ConnectError::Closed(closed) => format!(
                 "{program} is no MCP server, or could not start: {}",
                 self::closed(closed)
@@ -204,8 +229,12 @@ impl Failure {
                 | HandshakeError::Closed { .. }
                 | _ => error.to_string(),
             },
-            ConnectError::Http(HttpFault::Unauthorized { .. }) => format!("{error}{LOGIN}"),
-            ConnectError::Config(_) | ConnectError::Http(_) | _ => error.to_string(),
+            ConnectError::Http(fault @ HttpFault::Unauthorized { .. }) => {
+                format!("{error}{}", remedy(fault, LOGIN))
+            }
+            // Of the command line: nothing was sent.
+            ConnectError::Config(_) => return Self::Usage(error.to_string()),
+            ConnectError::Http(_) | _ => error.to_string(),
         };
         if let Some(line) = chatter {
             let line = cut(&printable(line), 200);

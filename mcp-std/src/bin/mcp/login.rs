@@ -2,11 +2,13 @@
 
 use std::env;
 use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use mcp_std::auth::{Auth, Credentials, FileStore, LoggedOut, Secret};
 use mcp_std::client::{CallError, Client, HttpFault};
 
+use crate::connect::trusting;
 use crate::failure::Failure;
 use crate::screen;
 use crate::text::printable;
@@ -33,6 +35,9 @@ pub(crate) struct Login {
     /// The authorization server that has registered it, to the letter; without it, the first one that the server names
     #[arg(long, value_name = "URL", requires = "client_id")]
     issuer: Option<String>,
+    /// Trusts the certificate authorities in this file, in PEM, besides those that browsers trust; may be given several times
+    #[arg(long, value_name = "FILE")]
+    ca: Vec<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -100,8 +105,9 @@ impl Login {
         auth.forget(url).map_err(fault)?;
         let builder = Client::builder("mcp", env!("CARGO_PKG_VERSION"));
         let builder = builder.title("mcp command line").auth(auth.clone());
+        let builder = trusting(builder, &self.ca)?;
         let client = builder.connect_http(url).await;
-        let client = client.map_err(|error| Failure::connect(&error, url, false, None))?;
+        let client = client.map_err(|error| Failure::login(&error, url))?;
         // Older servers let everyone in, and ask later.
         let listed = client.list_tools().await;
         client.close().await;

@@ -106,16 +106,27 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let command = words.next().unwrap_or_default();
     let for_server = ["list", "call", "read", "prompt", "complete", "ping"];
+    let words: Vec<_> = words.collect();
+    let named = |name: &str| words.iter().any(|word| word == name);
     let unmarked = matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
-    ) && !words.any(|word| word == "--");
+    ) && !named("--")
+        && !named("--url");
     if let Some(command) = for_server.iter().find(|&&known| command == known)
         && unmarked
     {
-        screen::print(&format!(
-            "\nThe server's command follows `--`: mcp {command} … -- COMMAND [ARGUMENT…]\n"
-        ));
+        let mut urls = words.iter().filter_map(|word| word.to_str());
+        let hint = match urls.find(|word| text::is_url(word)) {
+            Some(url) => format!(
+                "A server at a URL is named with `--url`: mcp {command} … --url {}",
+                text::printable(&text::without_user(url))
+            ),
+            None => {
+                format!("The server's command follows `--`: mcp {command} … -- COMMAND [ARGUMENT…]")
+            }
+        };
+        screen::print(&format!("\n{hint}\n"));
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -130,17 +130,18 @@ impl Serve {
 
     /// Serves over HTTP until it is interrupted.
     fn run_http(&self, server: &Server, address: &str) -> ExitCode {
-        let auth = match self.auth.resource_server() {
+        let auth = match self.auth.resource_server(server) {
             Ok(auth) => auth,
             Err(error) => {
                 say(&error);
-                return ExitCode::FAILURE;
+                // As for all that is wrong about a command line.
+                return ExitCode::from(2);
             }
         };
         let listener = match Listener::bind(address) {
             Ok(listener) => listener,
             Err(error) => {
-                say(&format_args!("{address}: {error}"));
+                say(&error);
                 return ExitCode::FAILURE;
             }
         };

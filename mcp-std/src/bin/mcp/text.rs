@@ -121,6 +121,21 @@ fn visible(char: char, allowed: &str) -> char {
     }
 }
 
+/// Whether it was meant as the URL of a server.
+pub(crate) fn is_url(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+/// A URL without the user, and the password, before its host.
+pub(crate) fn without_user(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest[..end].rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}://{}", &rest[host..])
+}
+
 /// Three digits and a unit.
 pub(crate) fn duration(duration: Duration) -> String {
     let micros = duration.as_micros();

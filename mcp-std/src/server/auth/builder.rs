@@ -68,7 +68,8 @@ impl ResourceServerBuilder {
         self
     }
 
-    /// The scopes that a method takes besides, such as `tools/call`.
+    /// The scopes that a method takes besides, such as `tools/call`. A name that is no method protects nothing, which is
+    /// told to `tracing` as a warning when serving begins.
     pub fn method_scopes<T: AsRef<str>>(
         mut self,
         method: &str,
@@ -78,7 +79,8 @@ impl ResourceServerBuilder {
         self
     }
 
-    /// The scopes that a call of this tool takes besides.
+    /// The scopes that a call of this tool takes besides. A name that is no tool protects nothing, which is told to
+    /// `tracing` as a warning when serving begins.
     pub fn tool_scopes<T: AsRef<str>>(
         mut self,
         tool: &str,

@@ -1,4 +1,5 @@
-//! Servers whose clients need an access token: OAuth 2.1 resource servers.
+//! Servers whose clients need an access token: OAuth 2.1 resource servers. Their clients are the business of
+//! [`mcp_std::auth`](crate::auth).
 //!
 //! ```no_run
 //! use mcp_std::http::HttpRules;

@@ -24,6 +24,8 @@ use super::jwt::Jwt;
 use super::scopes::Rules;
 use super::url::Url;
 use super::verifier::{Kind, Rejection, digest};
+use crate::server::Server;
+use crate::server::handler::Sharing;
 use crate::server::http::HttpBody;
 use crate::server::principal::Principal;
 
@@ -107,12 +109,37 @@ impl ResourceServer {
         &self.0.authority
     }
 
-    /// Where clients read which issuers there are: on the host of the resource. It is also at
-    /// `/.well-known/oauth-protected-resource`. Where the service is mounted at one path only, these two have to lead to it
-    /// as well.
+    /// Where clients read which issuers there are: on the host of the resource, at the first of
+    /// [these paths](Self::metadata_paths).
     #[must_use]
     pub fn metadata_url(&self) -> &str {
         &self.0.metadata.url
+    }
+
+    /// The paths at which clients look for the metadata: the one that challenges name, and
+    /// `/.well-known/oauth-protected-resource`, if that is another. A [service](crate::http::HttpService) that is mounted at
+    /// one path has to be mounted at these as well, and a proxy has to pass them on as they are.
+    pub fn metadata_paths(&self) -> impl Iterator<Item = &str> {
+        let own = &*self.0.metadata.path;
+        core::iter::once(own).chain((own != WELL_KNOWN).then_some(WELL_KNOWN))
+    }
+
+    /// Tells whoever runs the server of scopes that protect nothing, because there is no tool or method of that name.
+    pub(crate) fn tell_misnamed<S: Sharing>(&self, server: &Server<S>) {
+        let rules = &self.0.rules;
+        for tool in rules.tools.keys().filter(|tool| !server.has_tool(tool)) {
+            tracing::warn!(
+                tool = &**tool,
+                "scopes are set for a tool that is not there: nothing is protected by them"
+            );
+        }
+        let known = |method: &str| mcp_core::model::Method::from_name(method).is_some();
+        for method in rules.methods.keys().filter(|method| !known(method)) {
+            tracing::warn!(
+                method = &**method,
+                "scopes are set for a method that is none: nothing is protected by them"
+            );
+        }
     }
 
     /// What is at a well-known place: without a token, for everybody, whatever page it is asked from.
@@ -243,7 +270,17 @@ impl ResourceServer {
         let mut claims = verifier.verify(token).await?;
         claims.set_default("iss", issuer);
         let now = SystemTime::now();
-        claims.check(issuer, &self.0.audiences, now, self.0.skew)?;
+        let checked = claims.check(issuer, &self.0.audiences, now, self.0.skew);
+        checked.inspect_err(|rejection| {
+            tracing::debug!(
+                reason = rejection.reason,
+                iss = ?claims.get("iss"),
+                aud = ?claims.get("aud"),
+                issuer = &**issuer,
+                audiences = ?self.0.audiences,
+                "what the token says, and what is accepted"
+            );
+        })?;
         let client_id = claims.text("client_id").or_else(|| claims.text("azp"));
         let principal = Principal::verified(
             issuer,
@@ -278,6 +315,11 @@ fn route<'t>(trusted: &'t [Trusted], token: &str) -> Result<&'t Trusted, Rejecti
     let opaque = |it: &&Trusted| claimed.is_none() && !it.jwt;
     let mut issuers = trusted.iter();
     let found = issuers.clone().find(named).or_else(|| issuers.find(opaque));
+    if found.is_none() {
+        let trusted: Vec<_> = trusted.iter().map(|it| &*it.issuer).collect();
+        let iss = claimed.as_deref().map(|it| it.get(..200).unwrap_or(it));
+        tracing::debug!(?iss, ?trusted, "what the token says, and whom is trusted");
+    }
     let reason = match claimed {
         Some(_) => "The access token is of an issuer that is not trusted",
         None => "The access token is not one of the kind that is accepted",

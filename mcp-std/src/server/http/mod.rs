@@ -14,7 +14,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 
 use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
-use mcp_io::http::server::{Error, Listener, Options, serve_straight};
+use mcp_io::http::server::{Around, Error, Listener, Options, serve_straight};
 
 pub use body::HttpBody;
 pub use service::HttpService;
@@ -77,8 +77,8 @@ impl Server {
     }
 
     /// Serves over HTTP at an address such as `127.0.0.1:8000`, for ever, to clients on this machine:
-    /// [`http`](Self::http) has all that can be chosen. The URL may have any path. Handlers run on threads of the server's own:
-    /// those that need tokio want [`Http::service`], in axum.
+    /// [`http`](Self::http) has all that can be chosen. The URL may have any path. Handlers run on threads of the server's
+    /// own, whatever polls this future: those that need tokio want [`Http::around_threads`], or [`Http::service`] in axum.
     ///
     /// # Errors
     ///
@@ -136,17 +136,59 @@ impl Http {
         self
     }
 
+    /// What each thread of the server is to run in, such as the context of tokio, without which its timers and sockets
+    /// panic ("no reactor running"). The function is called once on each thread, and has to call what it is given.
+    ///
+    /// Handlers of sessions go on elsewhere once they have waited, so they want the same of their
+    /// [`spawner`](Self::spawner). It is [`Options::around`], and so replaced by [`options`](Self::options).
+    ///
+    /// ```no_run
+    /// # use mcp_std::{Server, Spawner};
+    /// # async fn run(server: Server) -> Result<(), Box<dyn std::error::Error>> {
+    /// let tokio = tokio::runtime::Handle::current();
+    /// server
+    ///     .http()
+    ///     .around_threads(move |run| {
+    ///         let _entered = tokio.enter();
+    ///         run();
+    ///     })
+    ///     .spawner(Spawner::new(|task| drop(tokio::spawn(task))))
+    ///     .serve("127.0.0.1:8000")
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn around_threads(
+        mut self,
+        around: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
+    ) -> Self {
+        self.options.around = Around::new(around);
+        self
+    }
+
     /// Clients need an access token: [`auth`](crate::http::auth) says what becomes of it. Whatever a layer in front says
-    /// about who asks is not heard then.
+    /// about who asks is not heard then. Mounted at one path, the [service](Self::service) has to be mounted at the
+    /// [paths of the metadata](ResourceServer::metadata_paths) as well.
     #[cfg(feature = "auth")]
     pub fn auth(mut self, resource: ResourceServer) -> Self {
         self.auth = Some(resource);
         self
     }
 
-    /// As a service, to be mounted in an HTTP server of another kind.
+    /// As a service, to be mounted in an HTTP server of another kind; with [`auth`](Self::auth) also where clients look for
+    /// the [metadata](crate::http::auth::ResourceServer::metadata_paths).
     #[must_use]
     pub fn service(self) -> HttpService {
+        for name in self.rules.unusable() {
+            tracing::warn!(
+                name,
+                "permitted, but no `Host` or `Origin` is ever called so"
+            );
+        }
+        #[cfg(feature = "auth")]
+        if let Some(auth) = &self.auth {
+            auth.tell_misnamed(&self.server);
+        }
         let endpoint = Endpoint::new(
             self.server,
             self.rules,
@@ -180,6 +222,7 @@ impl Http {
         listener: Listener,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), Error> {
+        tracing::info!(at = ?listener, "listening");
         let options = self.options.clone();
         let service = self.service();
         let closing = service.clone();

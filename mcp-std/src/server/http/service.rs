@@ -11,7 +11,7 @@ use std::sync::Arc;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_TYPE,
-    HeaderName, HeaderValue, VARY,
+    HOST, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
@@ -33,7 +33,8 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
 /// A server as a [`tower_service::Service`], to be mounted wherever there are HTTP requests: with `route_service` of
-/// axum, for instance. All requests to one endpoint have to come to clones of one service. Made by
+/// axum, for instance. All requests to one endpoint have to come to clones of one service. It looks at no path but those of
+/// the metadata of a server with [`auth`](super::Http::auth), where it has to be mounted as well. Made by
 /// [`Http::service`](super::Http::service).
 #[derive(Clone)]
 pub struct HttpService(pub(super) Arc<Endpoint>);
@@ -93,6 +94,7 @@ where
         return page;
     }
     let head = head(parts);
+    tell_source(endpoint, &head, parts);
     let admission = endpoint.rules.admit(&head);
     let mut response = match principal(endpoint, parts, &admission).await {
         Ok(principal) => {
@@ -181,6 +183,23 @@ fn limited(response: Response<HttpBody>, _: Option<&Principal>) -> Response<Http
     response
 }
 
+/// A wrong `Host` or `Origin` is most often a mistake of whoever runs the server, who has to know what came.
+fn tell_source(endpoint: &Endpoint, head: &Head<'_>, parts: &Parts) {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    let refused = endpoint.rules.admit(head).verb.err();
+    if refused.is_some_and(|refusal| refusal.status() == 403) {
+        let authority = parts.uri.authority().map(http::uri::Authority::as_str);
+        tracing::debug!(
+            host = ?parts.headers.get(HOST),
+            authority,
+            origin = ?parts.headers.get(ORIGIN),
+            "not permitted; `HttpRules::host` and `HttpRules::origin` are for that"
+        );
+    }
+}
+
 /// What MCP looks at of a request's head.
 fn head(parts: &Parts) -> Head<'_> {
     let mut head = Head::new(parts.method.as_str(), parts.uri.query());
@@ -212,6 +231,7 @@ where
     let body = body.map_err(|error| match error {
         BodyError::TooLarge => Refusal::TOO_LARGE,
         BodyError::TimedOut => Refusal::TOO_SLOW,
+        BodyError::Failed(error) if is_limit(&*error) => Refusal::TOO_LARGE,
         BodyError::Failed(_) | _ => Refusal::BROKEN,
     })?;
     match begin(endpoint, head, principal, accepts, &body)? {
@@ -226,6 +246,19 @@ where
         Taken::Refused(challenge) => Ok(*challenge),
         Taken::InSession(response) => response.await,
     }
+}
+
+/// Whether a layer in front has a limit of its own. It is known by its words, which are those of `http_body_util`: to know
+/// the type of one version of that crate would be to know no other.
+fn is_limit(error: &(dyn StdError + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if error.to_string() == "length limit exceeded" {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// A message on its way to a response.

@@ -22,6 +22,8 @@ pub(super) struct Exchange {
     pub(super) attempts: u32,
     /// The session id that came with the head of the answer to `initialize`.
     pub(super) session_id: Option<String>,
+    /// The scopes that the request takes, if it was refused for lack of them.
+    pub(super) lacking: Option<String>,
     /// When it has taken too long, if it is not for the engine to say.
     pub(super) until: Option<Instant>,
     /// The last id of the stream that is to be resumed.
@@ -100,6 +102,7 @@ impl Exchange {
             retry: None,
             attempts: 0,
             session_id: None,
+            lacking: None,
             until: None,
             last_id: Vec::new(),
         }

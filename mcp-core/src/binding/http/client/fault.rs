@@ -21,13 +21,15 @@ pub enum HttpFault {
         /// What the driver says.
         reason: String,
     },
-    /// The status is an error, and the body is no message.
+    /// The status is an error, and the body is no answer.
     #[non_exhaustive]
     Status {
         /// The status.
         status: u16,
-        /// The beginning of the body, if it is text; untrusted.
+        /// What the body says: the message of a JSON-RPC error, or the beginning of any other text; untrusted.
         body: String,
+        /// The scopes that the request takes, if it is refused for lack of them (RFC 6750, section 3.1); untrusted.
+        scope: Option<String>,
     },
     /// The body is neither JSON nor an event stream.
     #[non_exhaustive]
@@ -137,18 +139,23 @@ impl fmt::Display for HttpFault {
             Self::Unauthorized { reason } => {
                 write!(f, "the server wants to know who asks: {reason}")
             }
-            Self::Status { status, body } => {
+            Self::Status {
+                status,
+                body,
+                scope,
+            } => {
                 write!(f, "the server answers with status {status}")?;
                 match status {
-                    401 | 403 => f.write_str(", it wants to know who asks")?,
+                    401 => f.write_str(", it wants to know who asks")?,
                     404 => f.write_str(", there is nothing at this URL")?,
                     413 | 431 => f.write_str(", the request is too large for it")?,
                     _ => {}
                 }
-                if body.is_empty() {
-                    return Ok(());
+                if !body.is_empty() {
+                    write!(f, ": {body}")?;
                 }
-                write!(f, ": {body}")
+                let Some(scope) = scope else { return Ok(()) };
+                write!(f, "; the scopes that it takes: {scope}")
             }
             Self::ContentType { found } => write!(
                 f,

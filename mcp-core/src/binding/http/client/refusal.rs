@@ -17,7 +17,12 @@ const INITIALIZE: &str = "initialize";
 impl HttpClient {
     /// An error status, with its whole body (DET-07 to DET-11).
     pub(super) fn refused(&mut self, exchange: Exchange, status: u16) {
-        let Exchange { purpose, body, .. } = exchange;
+        let Exchange {
+            purpose,
+            body,
+            lacking: scope,
+            ..
+        } = exchange;
         let Purpose::Request { id, message } = purpose else {
             if let Purpose::Renewal { .. } = purpose {
                 self.not_renewed("and the server refuses a new one");
@@ -30,11 +35,12 @@ impl HttpClient {
         let client = (400..500).contains(&status) && !who;
         let fault = HttpFault::Status {
             status,
-            body: if is_markup(&body) {
-                String::new()
-            } else {
-                excerpt(&body)
+            body: match &error {
+                Some(error) => error.message.clone(),
+                None if is_markup(&body) => String::new(),
+                None => excerpt(&body),
             },
+            scope,
         };
         let Some(error) = error.filter(|_| !who) else {
             if message.is(INITIALIZE) && client {
@@ -127,8 +133,22 @@ fn is_markup(body: &[u8]) -> bool {
     body.trim_ascii_start().starts_with(b"<")
 }
 
+/// The scopes of a challenge that says that these are lacking. They are for people to read, so it is not taken apart further.
+pub(super) fn lacking(challenge: &[u8]) -> Option<String> {
+    let text = core::str::from_utf8(challenge).ok()?;
+    if !text.contains("insufficient_scope") {
+        return None;
+    }
+    let (before, rest) = text.split_once("scope=\"")?;
+    let (scope, _) = rest.split_once('"')?;
+    let whole = before.ends_with([' ', ',']) && !scope.is_empty();
+    whole.then(|| excerpt(scope.as_bytes()))
+}
+
 struct Refused {
     code: ErrorCode,
+    /// The beginning of it.
+    message: String,
     /// Only modern servers answer so, or ones that name versions (DET-08, VER-06).
     is_modern: bool,
 }
@@ -137,7 +157,12 @@ fn error_of(body: &[u8], limits: &crate::Limits) -> Option<Refused> {
     let Ok(Envelope::Response(response)) = Envelope::parse(body, limits) else {
         return None;
     };
-    let Outcome::Error { code, data, .. } = response.outcome else {
+    let Outcome::Error {
+        code,
+        message,
+        data,
+    } = response.outcome
+    else {
         return None;
     };
     let modern = [
@@ -148,6 +173,7 @@ fn error_of(body: &[u8], limits: &crate::Limits) -> Option<Refused> {
     let names = data.and_then(|data| member(data, "supported")).is_some();
     Some(Refused {
         code,
+        message: excerpt(message.decode().as_bytes()),
         is_modern: modern.contains(&code) || names,
     })
 }

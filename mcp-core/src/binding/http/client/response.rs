@@ -6,6 +6,7 @@ use core::mem::take;
 use super::exchange::{Exchange, Purpose, Reading};
 use super::listening::{ATTEMPTS, pause};
 use super::message::excerpt;
+use super::refusal::lacking;
 use super::session::{Stage, session_id};
 use super::{Action, ExchangeKey, HttpClient, HttpFault, ResponseHead, Route};
 use crate::engine::client::Unanswered;
@@ -57,6 +58,7 @@ impl HttpClient {
             return;
         }
         if !head.is_success() {
+            exchange.lacking = head.all("www-authenticate").find_map(lacking);
             exchange.reading = Reading::Refused {
                 status: head.status,
             };

@@ -2,7 +2,7 @@
 
 use super::Terms;
 use crate::error::PeerFault;
-use crate::json::Kind;
+use crate::json::{Kind, RawJson};
 use crate::model::{ClientCapabilities, Era, Method, ProtocolVersion, RequestMeta};
 
 const VERSION: &str = "_meta[\"io.modelcontextprotocol/protocolVersion\"]";
@@ -29,7 +29,7 @@ pub(super) fn terms(meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
         .filter(|version| version.kind() == Kind::String)
         .ok_or(PeerFault::Params {
             field: VERSION,
-            expected: "a string",
+            expected: expected(meta.protocol_version, "a string"),
         })?;
     let version = ProtocolVersion::TABLE
         .into_iter()
@@ -41,7 +41,7 @@ pub(super) fn terms(meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
         .and_then(ClientCapabilities::read)
         .ok_or(PeerFault::Params {
             field: CAPABILITIES,
-            expected: "an object",
+            expected: expected(meta.client_capabilities, "an object"),
         })?;
     let log_level = meta.log_level()?;
     Ok(Terms {
@@ -49,4 +49,9 @@ pub(super) fn terms(meta: &RequestMeta<'_>) -> Result<Terms, PeerFault> {
         capabilities,
         log_level,
     })
+}
+
+/// For the fault: what is not there at all is told as that.
+fn expected(value: Option<RawJson<'_>>, expected: &'static str) -> &'static str {
+    value.map_or("", |_| expected)
 }

@@ -1,5 +1,6 @@
 //! Whose tokens clients need.
 
+use mcp_std::Server;
 use mcp_std::http::auth::{AuthError, Issuer, ResourceServer};
 
 #[derive(clap::Args)]
@@ -48,7 +49,7 @@ fn tool_scope(text: &str) -> Result<(String, String), String> {
 
 impl Auth {
     /// `None`: no token is needed.
-    pub(super) fn resource_server(&self) -> Result<Option<ResourceServer>, Wrong> {
+    pub(super) fn resource_server(&self, server: &Server) -> Result<Option<ResourceServer>, Wrong> {
         let Some(audience) = &self.audience else {
             return Ok(None);
         };
@@ -64,6 +65,9 @@ impl Auth {
             });
         }
         for (tool, scope) in &self.tool_scopes {
+            if !server.has_tool(tool) {
+                return Err(Wrong::Tool(tool.clone()));
+            }
             builder = builder.tool_scopes(tool, [scope]);
         }
         builder.build().map(Some).map_err(Wrong::Auth)
@@ -74,6 +78,8 @@ impl Auth {
 pub(super) enum Wrong {
     /// One place for the keys of several issuers.
     Keys,
+    /// A scope for a tool that is not there, which would protect nothing.
+    Tool(String),
     Auth(AuthError),
 }
 
@@ -83,6 +89,10 @@ impl core::fmt::Display for Wrong {
             Self::Keys => f.write_str(
                 "`--auth-jwks` is about one authorization server: leave it out, and the keys of each are found by its \
                  metadata, or name one with `--auth-issuer`",
+            ),
+            Self::Tool(tool) => write!(
+                f,
+                "`--auth-tool-scope {tool}=…`: there is no tool `{tool}` here"
             ),
             Self::Auth(AuthError::Resource { url, reason, .. }) => {
                 write!(f, "`--auth-audience {url}`: {reason}")

@@ -109,6 +109,48 @@ fn ve_03_what_says_nothing_about_the_era_ends_the_attempt() {
 }
 
 #[test]
+fn a_refusal_is_told_in_the_words_of_the_server() {
+    let forbidden =
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not \u0062y that name"}}"#;
+    let lacking = "Bearer error=\"insufficient_scope\", scope=\"a b\"";
+    let other = "Basic realm=\"x\"";
+    let status = |code: u16| format!("the server answers with status {code}");
+    for (code, challenges, body, expected) in [
+        (403, &[][..], forbidden, ": not by that name"),
+        (
+            403,
+            &[other, lacking],
+            forbidden,
+            ": not by that name; the scopes that it takes: a b",
+        ),
+        (403, &["Bearer scope=\"a b\""], "no", ": no"),
+        (
+            403,
+            &["Bearer error=\"insufficient_scope\", xscope=\"a\""],
+            "",
+            "",
+        ),
+        (
+            401,
+            &[lacking],
+            "",
+            ", it wants to know who asks; the scopes that it takes: a b",
+        ),
+        (401, &[other], "<html>", ", it wants to know who asks"),
+        (403, &[], r#"{"error":"x"}"#, r#": {"error":"x"}"#),
+    ] {
+        let mut stage = Stage::new(EraMode::Auto);
+        let probe = stage.next();
+        let fields: Vec<_> = challenges
+            .iter()
+            .map(|it| ("WWW-Authenticate", *it))
+            .collect();
+        stage.answer(&probe, code, &fields, body);
+        assert_eq!(stage.faults[0].to_string(), status(code) + expected);
+    }
+}
+
+#[test]
 fn a_modern_server_names_its_versions_to_initialize() {
     // VER-06, VER-07: what was known of the server is no longer so.
     let mut config = ClientConfig::new(Implementation::new("c", "1"));
