@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use mcp_core::Limits;
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::server::{Batch, Call, CallRequest, Catalog, Incoming, ReplyToken, ServerEngine};
+use mcp_core::engine::server::{
+    Batch, Call, CallRequest, Catalog, Incoming, ReplyToken, ServerEngine,
+};
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool};

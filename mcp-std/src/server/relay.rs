@@ -191,6 +191,8 @@ impl ResourceTemplate {
             completers: completers(names.into_iter().map(Cow::Owned), complete),
             definition,
             takes_context: true,
+            // The other server looks at them.
+            any_value: Arc::new(AtomicBool::new(true)),
             start: Box::new(start(pass)),
         }
     }
