@@ -58,8 +58,9 @@ const BURST: usize = 16;
 pub(super) struct Lane<'connection> {
     turn: &'connection Turn,
     bounds: Bounds,
-    /// Of a response, what the socket has not taken yet.
+    /// What the socket has not taken at once: a response, or the body of one.
     out: Vec<u8>,
+    written: usize,
     /// No more requests are read.
     pub(super) stopping: bool,
 }
@@ -79,6 +80,7 @@ impl<'connection> Lane<'connection> {
             turn,
             bounds,
             out: Vec::new(),
+            written: 0,
             stopping: false,
         }
     }
@@ -92,12 +94,13 @@ impl<'connection> Lane<'connection> {
         cx: &mut Context<'_>,
     ) -> Poll<End> {
         for _ in 0..BURST {
-            while !self.out.is_empty() {
-                match ready!(Pin::new(&mut *io).poll_write(cx, &self.out)) {
-                    Ok(written @ 1..) => drop(self.out.drain(..written)),
+            while self.written < self.out.len() {
+                match ready!(Pin::new(&mut *io).poll_write(cx, &self.out[self.written..])) {
+                    Ok(more @ 1..) => self.written += more,
                     Ok(0) | Err(_) => return Poll::Ready(End::Over),
                 }
             }
+            self.out = Vec::new();
             if self.stopping {
                 return Poll::Ready(End::Over);
             }
@@ -112,7 +115,7 @@ impl<'connection> Lane<'connection> {
                 return Poll::Ready(End::Over);
             };
             match taken {
-                Taken::Json(body) => self.answer(io, &body, cx),
+                Taken::Json(body) => self.answer(io, body, cx),
                 Taken::Declined => {
                     io.unread(ahead);
                     return Poll::Ready(End::Others);
@@ -128,19 +131,22 @@ impl<'connection> Lane<'connection> {
         Poll::Pending
     }
 
-    fn answer(&mut self, io: &mut Io, body: &[u8], cx: &mut Context<'_>) {
+    fn answer(&mut self, io: &mut Io, body: Vec<u8>, cx: &mut Context<'_>) {
         self.turn.set(CALLED);
         let mut space = [0; HEAD];
         let head = head(&mut space, body.len());
-        let pieces = [IoSlice::new(head), IoSlice::new(body)];
+        let pieces = [IoSlice::new(head), IoSlice::new(&body)];
         let written = match Pin::new(io).poll_write_vectored(cx, &pieces) {
             Poll::Ready(Ok(written)) => written,
             // If it has failed it fails again.
             Poll::Ready(Err(_)) | Poll::Pending => 0,
         };
-        if written < head.len() + body.len() {
-            let rest = head.iter().chain(body).skip(written);
-            self.out.extend(rest);
+        if let Some(written) = written.checked_sub(head.len()) {
+            self.out = body;
+            self.written = written;
+        } else {
+            self.out = [head, &body].concat();
+            self.written = written;
         }
     }
 }

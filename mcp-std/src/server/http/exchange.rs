@@ -28,8 +28,9 @@ const NOTES: usize = 16;
 /// As good as never, and no time overflows by it.
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// So many bytes may wait for the client before its handlers do.
-const HIGH_WATER: usize = 64 * 1024;
+/// So many bytes, and one message, may wait for the client before its handlers do. hyper holds up to 64 KiB besides, and one
+/// frame, which is all that has waited here: a client that does not read costs the sum of it.
+const HIGH_WATER: usize = 16 * 1024;
 
 /// An engine without sessions, and the handlers of one request at a time.
 pub(super) type Lane = Box<Connection<Shared, ServerEngine>>;
