@@ -159,7 +159,6 @@ fn hc_02_bodies_of_accepted_notifications_do_not_matter() {
         ),
     ];
     for (status, fields, body) in accepted {
-        let connections = std::sync::Arc::new(AtomicUsize::new(0));
         let peer = Peer::new(move |asked, answer| {
             if asked.verb == "POST" && asked.body.get("id").is_none() {
                 answer.status(status, fields, body);
@@ -178,7 +177,6 @@ fn hc_02_bodies_of_accepted_notifications_do_not_matter() {
         });
         let told = peer.methods().iter().filter(|it| *it == "x/told").count();
         assert_eq!(told, 3);
-        drop(connections);
     }
 }
 
@@ -439,6 +437,63 @@ fn fr_07_fr_12_control_characters_arrive_by_http() {
             let options = mcp_std::client::CallOptions::new().on_progress(|_| {});
             let outcome = client.call_tool_with("watched", &(), options).await;
             assert_eq!(outcome.expect("an answer").text(), "SELECT 1\r\nFROM\tt\0");
+            client.close().await;
+        });
+    }
+}
+
+/// HC-06: the connection ends at each byte of an answer. The call fails at once, and the one after it goes well.
+#[test]
+fn hc_06_an_answer_may_break_at_any_byte() {
+    for version in [ProtocolVersion::V2025_11_25, ProtocolVersion::V2026_07_28] {
+        let cut = std::sync::Arc::new(AtomicUsize::new(0));
+        let whole = std::sync::Arc::new(AtomicUsize::new(usize::MAX));
+        let (cuts, wholes) = (cut.clone(), whole.clone());
+        let peer = Peer::new(move |asked, answer| {
+            let events = match asked.body["params"]["name"].as_str() {
+                Some("json") => false,
+                Some("events") => true,
+                _ if asked.method() == "server/discover" => return modern(asked, answer),
+                _ => return legacy(asked, answer),
+            };
+            let mut body = asked.result(&text("done")).to_string();
+            let kind = match events {
+                true => {
+                    body = format!(": here it comes\n\ndata: {body}\n\n");
+                    "text/event-stream"
+                }
+                false => "application/json",
+            };
+            let response = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            wholes.store(response.len(), Ordering::SeqCst);
+            answer.raw(&response[..response.len().min(cuts.load(Ordering::SeqCst))]);
+            false
+        });
+        block_on(async {
+            let client = connect(&peer.url(), version).await;
+            for tool in ["json", "events"] {
+                whole.store(usize::MAX, Ordering::SeqCst);
+                for at in (0..).step_by(3) {
+                    cut.store(at, Ordering::SeqCst);
+                    let started = Instant::now();
+                    let outcome = client.call_tool(tool, &()).await;
+                    assert!(started.elapsed() < Duration::from_secs(1), "{tool} {at}");
+                    match outcome {
+                        Ok(outcome) => assert_eq!(outcome.text(), "done"),
+                        Err(error) => {
+                            assert!(matches!(error, CallError::Http { .. }), "{error:?}");
+                        }
+                    }
+                    if at >= whole.load(Ordering::SeqCst) {
+                        break;
+                    }
+                }
+                let outcome = client.call_tool("good", &()).await;
+                assert_eq!(outcome.expect("an answer").text(), "done");
+            }
             client.close().await;
         });
     }

@@ -114,8 +114,6 @@ struct World {
     clients: Vec<Client>,
     exchanges: Vec<Exchange>,
     tally: HttpTally,
-    /// Nothing is lost any more.
-    calm: bool,
 }
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -126,7 +124,6 @@ struct Client {
     http: HttpClient,
     connected: bool,
     calls: BTreeMap<String, Open>,
-    nonce: u64,
 }
 
 struct Open {
@@ -193,7 +190,6 @@ impl World {
             clients,
             exchanges: Vec::new(),
             tally: HttpTally::default(),
-            calm: false,
         };
         for at in 0..world.clients.len() {
             let mut out = Vec::new();
@@ -227,7 +223,6 @@ impl World {
         if !client.connected {
             return;
         }
-        client.nonce += 1;
         let (method, params) = if listens {
             let filter = r#"{"notifications":{"toolsListChanged":true}}"#;
             ("subscriptions/listen", filter.to_owned())
@@ -498,7 +493,6 @@ impl World {
 
     /// Nothing new is begun, nothing is lost, and all that was begun ends.
     fn settle(&mut self) {
-        self.calm = true;
         for round in 0..200 {
             for at in 0..self.clients.len() {
                 let listening: Vec<RequestKey> = (self.clients[at].calls.values())
@@ -582,7 +576,6 @@ impl Client {
             http: http.expect("a URL"),
             connected: false,
             calls: BTreeMap::new(),
-            nonce: 0,
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_io::Timer;
 use mcp_io::http::server::Listener;
+use mcp_std::http::SessionLimits;
 use mcp_std::{Context, Progress, Prompt, Resource, Server};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -47,7 +48,13 @@ fn server() -> Server {
 pub(crate) fn http() {
     let listener = Listener::bind("127.0.0.1:0").expect("a port");
     println!("{}", listener.local_addr().expect("an address"));
-    let served = server().http().serve_on(listener, std::future::pending());
+    // Clients that are killed do not say goodbye: their sessions are in use for so long, and then no more.
+    let mut limits = SessionLimits::default();
+    limits.idle = Duration::from_secs(5);
+    let served = server()
+        .http()
+        .session_limits(limits)
+        .serve_on(listener, std::future::pending());
     smol::block_on(served).expect("it is served");
 }
 

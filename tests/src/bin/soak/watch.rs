@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,6 @@ impl Sample {
 struct Killed {
     process: Child,
     counts: Arc<Counts>,
-    failed: Arc<AtomicBool>,
 }
 
 impl Killed {
@@ -56,7 +55,6 @@ impl Killed {
             .expect("a process");
         let counts = Arc::new(Counts::default());
         let (told, lines) = (counts.clone(), process.stdout.take().expect("a pipe"));
-        let failed = Arc::new(AtomicBool::new(false));
         thread::spawn(move || {
             for line in BufReader::new(lines).lines().map_while(Result::ok) {
                 let numbers: Vec<u64> = line.split(' ').filter_map(|it| it.parse().ok()).collect();
@@ -68,20 +66,13 @@ impl Killed {
                 }
             }
         });
-        Self {
-            process,
-            counts,
-            failed,
-        }
+        Self { process, counts }
     }
 
     /// Whether it is there still, as it should be.
     fn goes(&mut self) -> bool {
-        let ended = self.process.try_wait().expect("it is a child");
-        if ended.is_some() {
-            self.failed.store(true, Ordering::Relaxed);
-        }
-        ended.is_none()
+        let ended = self.process.try_wait();
+        ended.expect("it is a child").is_none()
     }
 
     fn kill(mut self) -> Arc<Counts> {
