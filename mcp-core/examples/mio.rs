@@ -82,7 +82,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 while let Ok((mut stream, _)) = listener.accept() {
                     let both = Interest::READABLE | Interest::WRITABLE;
                     poll.registry().register(&mut stream, Token(next), both)?;
-                    let engine = ServerEngine::new(Arc::clone(&catalog), Limits::DEFAULT, next as u64);
+                    let engine =
+                        ServerEngine::new(Arc::clone(&catalog), Limits::DEFAULT, next as u64);
                     peers.insert(
                         Token(next),
                         Peer {

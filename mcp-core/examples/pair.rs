@@ -32,12 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let used = step.consumed;
         match step.incoming {
             Some(Incoming::Connected) => {
-                let params = Json::constant(r#"{"name":"echo","arguments":{"text":"without a wire"}}"#);
+                let params =
+                    Json::constant(r#"{"name":"echo","arguments":{"text":"without a wire"}}"#);
                 let (options, out) = (CallOptions::default(), &mut Lines::new(&mut to_server));
                 let engine = client.engine_mut();
                 engine.call(now, "tools/call", &params, &options, out)?;
             }
-            Some(Incoming::Answer { outcome: Outcome::Result(result), .. }) => {
+            Some(Incoming::Answer {
+                outcome: Outcome::Complete(result),
+                ..
+            }) => {
                 let text = echo::text_of(result).ok_or("no text")?;
                 writeln!(std::io::stdout(), "{text}")?;
                 return Ok(());

@@ -30,8 +30,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut written, mut ended) = (0, false);
     while !ended || written < out.len() {
         let waiting = out.len() - written;
-        let reads = if ended || waiting > HIGH_WATER { PollFlags::empty() } else { PollFlags::IN };
-        let writes = if waiting > 0 { PollFlags::OUT } else { PollFlags::empty() };
+        let reads = if ended || waiting > HIGH_WATER {
+            PollFlags::empty()
+        } else {
+            PollFlags::IN
+        };
+        let writes = if waiting > 0 {
+            PollFlags::OUT
+        } else {
+            PollFlags::empty()
+        };
         let mut ready = [
             PollFd::from_borrowed_fd(stdin.as_fd(), reads),
             PollFd::from_borrowed_fd(stdout.as_fd(), writes),

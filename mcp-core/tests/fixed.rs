@@ -288,13 +288,29 @@ fn what_there_is_no_room_for_is_refused_and_nothing_else_is_hurt() {
 /// Exactly with an allocator, and as exactly as 15 digits are without.
 #[test]
 fn floats_read_back() {
-    for value in [0.5, -0.1, 1.0, -3.25, 0.123_456_789_012_345, 1e300, 5e-324, 1.5e-7, 2e16] {
+    for value in [
+        0.5,
+        -0.1,
+        1.0,
+        -3.25,
+        0.123_456_789_012_345,
+        1e300,
+        5e-324,
+        1.5e-7,
+        2e16,
+    ] {
         let mut out = heapless::Vec::<u8, 64>::new();
         let mut json = mcp_core::json::Writer::new(&mut out);
         json.float(value);
         json.finish().expect("room");
-        let read: f64 = std::str::from_utf8(&out).expect("ASCII").parse().expect("a number");
-        assert!((read - value).abs() <= value.abs() * 1e-13, "{value}: {read}");
+        let read: f64 = std::str::from_utf8(&out)
+            .expect("ASCII")
+            .parse()
+            .expect("a number");
+        assert!(
+            (read - value).abs() <= value.abs() * 1e-13,
+            "{value}: {read}"
+        );
     }
 }
 

@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use mcp_core::Limits;
 use mcp_core::binding::StdioServer;
-use mcp_core::engine::server::{Batch, Call, CallRequest, Catalog, Incoming, ReplyToken, ServerEngine};
+use mcp_core::engine::server::{
+    Batch, Call, CallRequest, Catalog, Incoming, ReplyToken, ServerEngine,
+};
 use mcp_core::frame::Lines;
 use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool};
@@ -156,11 +158,11 @@ impl McpServer {
 
     fn call(&mut self, call: Call<'_>, consumed: usize) -> McpEvent {
         // Nothing else is offered.
-        let (tool, arguments) = match call.request {
-            CallRequest::Tool {
-                tool, arguments, ..
-            } => (tool, arguments),
-            _ => (0, None),
+        let CallRequest::Tool {
+            tool, arguments, ..
+        } = call.request
+        else {
+            return McpEvent::new(McpKind::Handled, consumed);
         };
         McpEvent {
             token: self.keep(call.token),

@@ -13,7 +13,9 @@ fn functions<'t>(text: &'t str, before: &str) -> BTreeSet<(&'t str, usize)> {
         let Some((name, rest)) = rest.split_once('(') else {
             continue;
         };
-        let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        let is_name = name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         let (parameters, _) = rest.split_once(')').expect("it ends");
         let parameters = parameters.split(',').filter(|it| !it.trim().is_empty());
         if is_name {
@@ -32,9 +34,20 @@ fn the_header_has_the_functions_of_the_library() {
 
 #[test]
 fn the_header_has_the_values_of_the_library() {
-    for (name, value) in [("MCP_OK", "Ok"), ("MCP_MISUSE", "Misuse"), ("MCP_STALE", "Stale"), ("MCP_BROKEN", "Broken"), ("MCP_MORE", "More"), ("MCP_HANDLED", "Handled"), ("MCP_CALL", "Call"), ("MCP_CANCELLED", "Cancelled")] {
+    for (name, value) in [
+        ("MCP_OK", "Ok"),
+        ("MCP_MISUSE", "Misuse"),
+        ("MCP_STALE", "Stale"),
+        ("MCP_BROKEN", "Broken"),
+        ("MCP_MORE", "More"),
+        ("MCP_HANDLED", "Handled"),
+        ("MCP_CALL", "Call"),
+        ("MCP_CANCELLED", "Cancelled"),
+    ] {
         let of = |text: &str, name: &str| {
-            let (_, rest) = text.split_once(&format!("    {name} = ")).expect("it is there");
+            let (_, rest) = text
+                .split_once(&format!("    {name} = "))
+                .expect("it is there");
             rest.bytes().next()
         };
         assert_eq!(of(HEADER, name), of(LIBRARY, value), "{name}");

@@ -102,6 +102,9 @@ impl<M: Memory> ServerEngine<M> {
         terms: &Terms,
         out: &mut S,
     ) -> Result<(), Stop> {
+        if !M::LISTENS {
+            return Err(PeerFault::Subscriptions { limit: 0 }.into());
+        }
         let wanted = params.notifications.ok_or(PeerFault::Params {
             field: "notifications",
             expected: "an object",
@@ -168,6 +171,9 @@ impl<M: Memory> ServerEngine<M> {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
+        if !M::URIS {
+            return Err(PeerFault::Subscriptions { limit: 0 }.into());
+        }
         let uri = uri(params)?;
         let known = self.subscriptions.find_watch(session.listener, uri);
         if is_longer(uri, self.limits.max_subscribed_uri) {
@@ -191,6 +197,9 @@ impl<M: Memory> ServerEngine<M> {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
+        if !M::URIS {
+            return Ok(write_empty(id, out)?);
+        }
         let uri = uri(params)?;
         write_empty(id, out)?;
         self.subscriptions.unwatch(session.listener, uri);
