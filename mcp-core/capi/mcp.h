@@ -1,7 +1,7 @@
 /* A server of the Model Context Protocol, for programs in C: lines of bytes in, calls and lines of bytes out. It does no
  * I/O, starts no threads and knows no clock: the loop is the program's own. `tests/lamp.c` is a program with one.
  *
- * Link with libmcp.a, made by `cargo build -p mcp-capi`, and -lpthread -ldl -lm.
+ * Link with libmcp_c.a, made by `cargo build -p mcp-capi`, and -lpthread -ldl -lm.
  *
  * A server is used by one thread at a time. No function fails for what the peer sends. NULL where there must be a pointer
  * is MCP_MISUSE, as is a token that was used. */

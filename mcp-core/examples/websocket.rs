@@ -25,7 +25,8 @@ struct Frames {
 
 impl Sink for Frames {
     fn append(&mut self, bytes: &[u8]) -> Result<(), Full> {
-        self.bytes.append(bytes)
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
     }
 
     fn len(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The Model Context Protocol as a sans-IO engine: bytes in, bytes and calls out.
 //!
-//! No sockets, no clock, no executor, no standard library; only `alloc`. Messages are borrowed from the bytes they came
+//! No sockets, no clock, no executor, no standard library; only `alloc`, and [not even that](guide#memory) in fixed memory. Messages are borrowed from the bytes they came
 //! in, answers are appended to a buffer of yours. All five revisions of the protocol are served, 2024-11-05 to
 //! 2026-07-28, both eras on one stream.
 //!
@@ -70,7 +70,9 @@
 //!
 //! # Features
 //!
-//! `std`: the SIMD kernels are chosen at run time by what the CPU has. Without it, by what the compile target has.
+//! - `alloc`, the default: tables that grow, the client, HTTP, values that own their text. Without it there is no allocator
+//!   at all: a server in [`Fixed`](engine::Fixed) memory, and what it needs; see the [guide].
+//! - `std`: the SIMD kernels are chosen at run time by what the CPU has. Without it, by what the compile target has.
 #![no_std]
 #![cfg_attr(
     not(feature = "alloc"),
@@ -101,6 +103,8 @@ mod cow;
 pub mod engine;
 mod error;
 pub mod frame;
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 pub mod json;
 mod limits;
 pub mod model;

@@ -158,11 +158,11 @@ impl McpServer {
 
     fn call(&mut self, call: Call<'_>, consumed: usize) -> McpEvent {
         // Nothing else is offered.
-        let (tool, arguments) = match call.request {
-            CallRequest::Tool {
-                tool, arguments, ..
-            } => (tool, arguments),
-            _ => (0, None),
+        let CallRequest::Tool {
+            tool, arguments, ..
+        } = call.request
+        else {
+            return McpEvent::new(McpKind::Handled, consumed);
         };
         McpEvent {
             token: self.keep(call.token),

@@ -9,7 +9,7 @@ use mcp_core::json::{Json, RawJson, Sink};
 use mcp_core::model::{CallToolResult, ContentBlock, Implementation, Tool};
 
 /// One tool, `echo`.
-pub fn catalog() -> Result<Arc<Catalog>, CatalogError> {
+pub(crate) fn catalog() -> Result<Arc<Catalog>, CatalogError> {
     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}"#;
     let tool = Tool::constant("echo", "Says what it is told", Json::constant(schema));
     let server = Implementation::constant("echo", "1.0.0");
@@ -18,10 +18,10 @@ pub fn catalog() -> Result<Arc<Catalog>, CatalogError> {
 }
 
 /// Answers a call.
-pub fn answer<S: Sink + ?Sized>(engine: &mut ServerEngine, call: Call<'_>, out: &mut S) {
-    let arguments = match call.request {
-        CallRequest::Tool { arguments, .. } => arguments,
-        _ => None,
+pub(crate) fn answer<S: Sink + ?Sized>(engine: &mut ServerEngine, call: Call<'_>, out: &mut S) {
+    // Nothing but tools is offered.
+    let CallRequest::Tool { arguments, .. } = call.request else {
+        return;
     };
     let said = arguments.and_then(|it| it.member("text")?.as_string());
     let text = said.map(|said| said.decode());
@@ -33,7 +33,7 @@ pub fn answer<S: Sink + ?Sized>(engine: &mut ServerEngine, call: Call<'_>, out: 
 
 /// Takes all messages that `input` holds, and says how many bytes they are.
 #[allow(dead_code, reason = "not every transport is a stream of lines")]
-pub fn serve(server: &mut StdioServer, input: &[u8], out: &mut Vec<u8>) -> usize {
+pub(crate) fn serve(server: &mut StdioServer, input: &[u8], out: &mut Vec<u8>) -> usize {
     let mut used = 0;
     loop {
         let step = server.receive(&input[used..], out);
@@ -46,24 +46,22 @@ pub fn serve(server: &mut StdioServer, input: &[u8], out: &mut Vec<u8>) -> usize
 }
 
 /// Does what came of a message.
-pub fn act<S: Sink>(engine: &mut ServerEngine, incoming: Incoming<'_>, out: &mut S) {
-    match incoming {
-        Incoming::Call(call) => answer(engine, call, out),
-        Incoming::Batch(mut batch) => {
-            while let Some(incoming) = engine.next_in_batch(&mut batch, out) {
-                if let Incoming::Call(call) = incoming {
-                    answer(engine, call, out);
-                }
+pub(crate) fn act<S: Sink>(engine: &mut ServerEngine, incoming: Incoming<'_>, out: &mut S) {
+    // What is neither was handled or refused, or is about something that is not kept here.
+    if let Incoming::Call(call) = incoming {
+        answer(engine, call, out);
+    } else if let Incoming::Batch(mut batch) = incoming {
+        while let Some(incoming) = engine.next_in_batch(&mut batch, out) {
+            if let Incoming::Call(call) = incoming {
+                answer(engine, call, out);
             }
         }
-        // Handled, refused, or about nothing that is kept here.
-        _ => {}
     }
 }
 
 /// The beginning of a text, for those who print it.
 #[allow(dead_code, reason = "not every example prints one")]
-pub fn text_of(result: RawJson<'_>) -> Option<String> {
+pub(crate) fn text_of(result: RawJson<'_>) -> Option<String> {
     let content = result.member("content")?.as_array()?.next()?;
     Some(content.member("text")?.as_string()?.decode().into_owned())
 }

@@ -277,32 +277,47 @@ impl<'o, S: Sink + ?Sized> Writer<'o, S> {
     /// prints doubles exactly is as large as half of the engine.
     #[cfg(not(feature = "alloc"))]
     pub fn float(&mut self, value: f64) {
-        /// All integers up to here are doubles.
-        const PLAIN: f64 = 9_007_199_254_740_992.0;
-        if !value.is_finite() {
-            return self.null();
+        const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
+        const DIGITS: u64 = 1_000_000_000_000_000;
+        // By whole numbers: there may be no hardware for doubles.
+        let bits = value.to_bits();
+        let negative = bits >> 63 == 1;
+        let fraction = bits & ((1 << FRACTION) - 1);
+        let (mut digits, mut twos) = match (bits >> FRACTION) as i32 & 0x7ff {
+            0x7ff => return self.null(),
+            0 => (fraction, -1074),
+            exponent => (fraction | 1 << FRACTION, exponent - 1075),
+        };
+        // The value is digits * 2^twos * 10^tens, as exactly as 60 bits are.
+        let mut tens = 0_i32;
+        while twos > 0 && digits != 0 {
+            match digits.leading_zeros() {
+                0 => (digits, tens) = (digits / 10, tens + 1),
+                _ => (digits, twos) = (digits << 1, twos - 1),
+            }
         }
-        let (mut magnitude, mut exponent) = (value.abs(), 0_i32);
-        if magnitude < PLAIN && value as i64 as f64 == value {
-            return self.integer(value as i64);
+        while twos < 0 && digits != 0 {
+            match digits.leading_zeros() >= 4 && digits % 2 == 1 {
+                true => (digits, tens) = (digits * 10, tens - 1),
+                false => (digits, twos) = ((digits >> 1) + (digits & 1), twos + 1),
+            }
         }
-        while magnitude >= 1e15 {
-            magnitude /= 10.0;
-            exponent += 1;
+        while digits >= DIGITS {
+            (digits, tens) = (digits / 10 + u64::from(digits % 10 >= 5), tens + 1);
         }
-        while magnitude < 1e14 {
-            magnitude *= 10.0;
-            exponent -= 1;
+        while digits != 0 && digits % 10 == 0 {
+            (digits, tens) = (digits / 10, tens + 1);
         }
-        let mut digits = (magnitude + 0.5) as u64;
-        while digits % 10 == 0 {
-            digits /= 10;
-            exponent += 1;
+        // Whole numbers as such.
+        while tens > 0 && digits < DIGITS {
+            (digits, tens) = (digits * 10, tens - 1);
         }
-        self.digits(value < 0.0, digits);
-        self.append(b"e");
-        self.comma = false;
-        self.integer(exponent.into());
+        self.digits(negative, digits);
+        if tens != 0 && digits != 0 {
+            self.append(b"e");
+            self.comma = false;
+            self.integer(tens.into());
+        }
     }
 
     /// A number with the fewest digits that read back as `value`, whole numbers without a fraction. JSON has no

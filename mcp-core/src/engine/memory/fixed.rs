@@ -10,14 +10,16 @@ use crate::limits::Limits;
 /// What there is room for is a limit like any other: an engine lowers the [`Limits`] it is given to what fits, and
 /// refuses what is beyond them with the same errors. Look-ups go from row to row, so the tables are meant to be small.
 ///
-/// | Parameter | What it bounds | Beyond it | Bytes for each, on 32 bits |
-/// | --- | --- | --- | --- |
-/// | `CALLS` | [`max_in_flight`](Limits::max_in_flight): calls and `subscriptions/listen` that are not answered | error `-32603` | about 64, and 2 × `ID` |
-/// | `ID` | [`max_id`](Limits::max_id): bytes of an id or a progress token | error `-32600`, `-32602` for a token | |
-/// | `LISTENERS` | the session, and [`max_subscriptions`](Limits::max_subscriptions): one less | error `-32603` | 56 |
-/// | `URIS` | [`max_subscribed_uris`](Limits::max_subscribed_uris) | error `-32603` | 32, and `URI` |
-/// | `URI` | [`max_subscribed_uri`](Limits::max_subscribed_uri): bytes of a URI that is subscribed to | error `-32602` | |
-/// | `REQUESTS` | [`max_pending`](Limits::max_pending): requests to the client that are not answered | [`RequestError::Busy`](crate::engine::server::RequestError::Busy) | 24 |
+/// | Parameter | What it bounds |
+/// | --- | --- |
+/// | `CALLS` | [`max_in_flight`](Limits::max_in_flight): calls and `subscriptions/listen` that are not answered |
+/// | `ID` | [`max_id`](Limits::max_id): bytes of an id or a progress token |
+/// | `LISTENERS` | the session, and [`max_subscriptions`](Limits::max_subscriptions): one less |
+/// | `URIS` | [`max_subscribed_uris`](Limits::max_subscribed_uris) |
+/// | `URI` | [`max_subscribed_uri`](Limits::max_subscribed_uri): bytes of a URI that is subscribed to |
+/// | `REQUESTS` | [`max_pending`](Limits::max_pending): requests to the client that are not answered |
+///
+/// `size_of::<ServerEngine<Fixed<'_, …>>>()` is all the memory that an engine has.
 ///
 /// Batches, which only sessions of 2025-03-26 have, are refused whole.
 ///
@@ -84,6 +86,8 @@ impl<
     type Batches<T> = heapless::Vec<T, 0>;
     type Answers = heapless::Vec<u8, 0>;
     const BATCHES: bool = false;
+    const LISTENS: bool = LISTENERS > 1;
+    const URIS: bool = URIS > 0;
 
     fn bound(limits: Limits) -> Limits {
         // The session is a listener too, and there may be one at any time.

@@ -37,6 +37,8 @@ impl Tables for Growing {
     type Batches<T> = Vec<T>;
     type Answers = Vec<u8>;
     const BATCHES: bool = true;
+    const LISTENS: bool = true;
+    const URIS: bool = true;
 
     fn bound(limits: Limits) -> Limits {
         limits

@@ -55,6 +55,9 @@ pub(in crate::engine) trait Tables: fmt::Debug {
     type Answers: Sink + Deref<Target = [u8]> + Default;
     /// Whether there is room for any batch: what only they need is left out of the program otherwise.
     const BATCHES: bool;
+    /// The same for `subscriptions/listen`, and for URIs that are subscribed to.
+    const LISTENS: bool;
+    const URIS: bool;
 
     /// The limits as far as there is room.
     fn bound(limits: Limits) -> Limits;

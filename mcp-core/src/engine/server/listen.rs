@@ -139,6 +139,9 @@ impl<M: Memory> ServerEngine<M> {
         terms: &Terms,
         out: &mut S,
     ) -> Result<(), Stop> {
+        if !M::LISTENS {
+            return Err(PeerFault::Subscriptions { limit: 0 }.into());
+        }
         let wanted = params.notifications.ok_or(NO_FILTER)?;
         self.open_listen(id, wanted, terms, &[], out)
     }
@@ -292,6 +295,9 @@ impl<M: Memory> ServerEngine<M> {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
+        if !M::URIS {
+            return Err(PeerFault::Subscriptions { limit: 0 }.into());
+        }
         let uri = uri(params)?;
         let known = self.subscriptions.find_watch(session.listener, None, uri);
         if is_longer(uri, self.limits.max_subscribed_uri) {
@@ -315,6 +321,9 @@ impl<M: Memory> ServerEngine<M> {
         out: &mut S,
     ) -> Result<(), Stop> {
         let session = self.session.ok_or(PeerFault::NotInitialized)?;
+        if !M::URIS {
+            return Ok(write_empty(id, out)?);
+        }
         let uri = uri(params)?;
         write_empty(id, out)?;
         self.subscriptions.unwatch(session.listener, uri);

@@ -322,6 +322,9 @@ impl<M: Memory> ServerEngine<M> {
     }
 
     fn open_batch<'b>(&mut self, message: &'b [u8]) -> Result<Batch<'b>, PeerFault> {
+        if !M::BATCHES {
+            return Err(EnvelopeFault::LongBatch { limit: 0 }.into());
+        }
         let message = RawJson::parse_with_depth(message, self.limits.max_depth);
         let messages = message.map_err(PeerFault::Json)?.as_array();
         let messages = messages.ok_or(EnvelopeFault::Batch)?;

@@ -11,9 +11,9 @@ global_asm!(
     r#"
     .section .vectors, "a"
     .word stack_start
-    .word reset + 1
+    .word reset
     .rept 14
-    .word fault + 1
+    .word fault
     .endr
 
     .section .text.reset, "ax"

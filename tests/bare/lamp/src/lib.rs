@@ -7,7 +7,7 @@
 
 use core::fmt::Write as _;
 
-use mcp_core::binding::{Step, StdioServer};
+use mcp_core::binding::{StdioServer, Step};
 use mcp_core::engine::Fixed;
 use mcp_core::engine::server::{Call, CallRequest, CatalogBuilder, Incoming, ServerEngine};
 use mcp_core::frame::Lines;
@@ -74,8 +74,9 @@ pub static CATALOG: CatalogBuilder<'_> = CatalogBuilder::new(&SERVER)
     .resources(&RESOURCES)
     .prompts(&PROMPTS);
 
-/// One call at a time: each is answered at once. Ids of 40 bytes, no subscriptions beside the session's.
-type Engine = ServerEngine<Fixed<'static, 1, 40, 1, 1, 32, 1>>;
+/// One call at a time: each is answered at once. Ids of 40 bytes; what is offered never changes, so there is nothing to
+/// subscribe to; nothing is asked of the client.
+type Engine = ServerEngine<Fixed<'static, 1, 40, 1, 0, 0, 0>>;
 
 type Output = heapless::Vec<u8, OUTPUT>;
 
@@ -106,12 +107,17 @@ pub fn run(board: &mut impl Board) -> ! {
         loop {
             let began = board.instructions();
             let rest = input.get(used..filled).unwrap_or_default();
-            let Step { consumed, incoming, .. } = server.receive(rest, &mut out);
+            let Step {
+                consumed, incoming, ..
+            } = server.receive(rest, &mut out);
             used += consumed;
             match incoming {
                 None => break,
                 Some(Incoming::Call(call)) => {
-                    let figures = Figures { stack: board.stack_used(), ..lamp.figures };
+                    let figures = Figures {
+                        stack: board.stack_used(),
+                        ..lamp.figures
+                    };
                     lamp.answer(server.engine_mut(), call, figures, &mut out);
                 }
                 // The output is empty here, so there will never be more room.
@@ -155,7 +161,9 @@ impl Lamp {
         let Call { token, request, .. } = call;
         let mut text = heapless::String::<160>::new();
         let sent = match request {
-            CallRequest::Tool { tool, arguments, .. } => {
+            CallRequest::Tool {
+                tool, arguments, ..
+            } => {
                 let said = match tool {
                     0 => self.switch(arguments),
                     1 => echo(arguments, &mut text),
@@ -194,8 +202,10 @@ impl Lamp {
     }
 }
 
-const TOO_LONG: ErrorObject<'_> =
-    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the answer is too long for this server");
+const TOO_LONG: ErrorObject<'_> = ErrorObject::new(
+    ErrorCode::INTERNAL_ERROR,
+    "the answer is too long for this server",
+);
 const UNKNOWN: ErrorObject<'_> = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "not served");
 
 /// `text` has room for what is written with escapes; what is not goes from the input to the output.
@@ -219,7 +229,12 @@ impl Figures {
         &self,
         text: &'t mut heapless::String<N>,
     ) -> Result<&'t str, &'t str> {
-        let Self { messages, last, most, stack } = self;
+        let Self {
+            messages,
+            last,
+            most,
+            stack,
+        } = self;
         // It has room for the longest numbers.
         let _ = write!(
             text,

@@ -170,6 +170,10 @@ impl CatalogBuilder<'_> {
         match listed {
             Listed::Tools => write_each(self.tools, first, count, version, json),
             Listed::Resources => write_each(self.resources, first, count, version, json),
+            // Without an allocator there are none.
+            #[cfg(not(feature = "alloc"))]
+            Listed::ResourceTemplates => {}
+            #[cfg(feature = "alloc")]
             Listed::ResourceTemplates => write_each(self.templates, first, count, version, json),
             Listed::Prompts => write_each(self.prompts, first, count, version, json),
         }
