@@ -97,7 +97,8 @@ pub use builder::{HostBuilder, HostElicitation};
 pub use config::{ConfigError, HostConfig, RateLimit, ServerConfig, Text, Transport, Variables};
 pub use execute::{
     ApprovalRequest, AskAbout, AuditLog, CallHooks, CircuitBreaker, Decision, Doing, ExecuteError,
-    Flow, Invocation, Middleware, RedactResults, ResultCache, ToolCall, ToolReply, Trace,
+    Flow, Invocation, LimitTexts, Middleware, RedactResults, ResultCache, ToolCall, ToolReply,
+    Trace,
 };
 pub use guard::{Action, Finding, Guards, Rule};
 pub use host::{Disclosure, Host};

@@ -41,6 +41,7 @@ pub(crate) type Pass = Arc<dyn Fn(Context, Asked) -> Passing + Send + Sync>;
 #[non_exhaustive]
 pub struct Relayed {
     result: Json<'static>,
+    meta: Option<Json<'static>>,
     from: ProtocolVersion,
     kind: Kind,
 }
@@ -54,9 +55,29 @@ pub(crate) enum Kind {
 }
 
 impl Relayed {
-    pub(crate) const fn new(result: Json<'static>, from: ProtocolVersion, kind: Kind) -> Self {
-        Self { result, from, kind }
+    pub(crate) fn new(result: Json<'static>, from: ProtocolVersion, kind: Kind) -> Self {
+        Self {
+            meta: result.raw().member("_meta").and_then(others),
+            result,
+            from,
+            kind,
+        }
     }
+}
+
+/// `_meta` without what the other server says of itself: the client is told who this one is.
+fn others(meta: RawJson<'_>) -> Option<Json<'static>> {
+    let members = meta.as_object()?;
+    let mut others = members.filter(|(name, _)| *name != model::key::SERVER_INFO);
+    let first = others.next()?;
+    Some(Json::written(|json| {
+        json.begin_object();
+        for (name, value) in core::iter::once(first).chain(others) {
+            json.key(&name.decode());
+            json.raw(value);
+        }
+        json.end_object();
+    }))
 }
 
 /// What whoever answers writes itself.
@@ -100,7 +121,7 @@ impl EncodeResult for Relayed {
     }
 
     fn meta(&self) -> Option<RawJson<'_>> {
-        self.result.raw().member("_meta")
+        self.meta.as_ref().map(Json::raw)
     }
 
     fn cache(&self) -> Option<CacheHint> {

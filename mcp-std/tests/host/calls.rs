@@ -335,3 +335,42 @@ fn middleware_caches_and_redacts() {
         host.close().await;
     });
 }
+
+#[test]
+fn each_call_is_a_span() {
+    use tracing_subscriber::fmt::format::FmtSpan;
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .with_span_events(FmtSpan::CLOSE)
+        .finish();
+    tracing::subscriber::with_default(subscriber, || {
+        smol::block_on(async {
+            let host = host([ServerConfig::in_process("a", &parrots("a", &["t"]))]).start();
+            host.settled().await;
+            called(
+                &host.session(),
+                vec![ToolCall::new("call_7", "a__t", json!({"x": "hunter2"}))],
+            )
+            .await;
+            host.close().await;
+        });
+    });
+    let bytes = lines.0.lock().expect("nobody panics").clone();
+    let text = String::from_utf8(bytes).expect("UTF-8");
+    let closed = text
+        .lines()
+        .find(|line| line.contains("execute_tool") && line.contains("close"));
+    let closed = closed.expect("there is one");
+    for part in [
+        "gen_ai.tool.name=\"a__t\"",
+        "gen_ai.tool.call.id=\"call_7\"",
+        "outcome=\"ok\"",
+        "trace_id=",
+    ] {
+        assert!(closed.contains(part), "{part}: {closed}");
+    }
+    assert!(!text.contains("hunter2"));
+}

@@ -64,7 +64,6 @@ fn one_that_fails_holds_up_nobody() {
 #[test]
 fn a_server_that_ends_is_started_again_until_it_is_enough() {
     smol::block_on(async {
-        // It answers the handshake of a legacy client and ends with the first call after that.
         let pool = start(HostConfig::new().server(child("a")));
         pool.settled().await;
         let first = pool.client("a").await.expect("it is there");

@@ -119,6 +119,50 @@ impl Middleware for RedactResults {
     }
 }
 
+/// Shortens texts of results that are too long for the model. What is left out is said.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitTexts(usize);
+
+impl LimitTexts {
+    /// Each text to so many bytes at most, whole characters of them; the note on what is left out comes on top.
+    #[must_use]
+    pub const fn new(bytes: usize) -> Self {
+        Self(bytes)
+    }
+
+    /// `None`: it is short enough.
+    fn shortened(self, text: &str) -> Option<String> {
+        if text.len() <= self.0 {
+            return None;
+        }
+        let start = (0..=self.0).rev().find_map(|end| text.get(..end));
+        let start = start.unwrap_or_default();
+        let (kept, all) = (start.len(), text.len());
+        Some(format!("{start}\n[shortened: {kept} of {all} bytes]"))
+    }
+}
+
+impl Middleware for LimitTexts {
+    fn after<'a>(
+        &'a self,
+        _: &'a Invocation,
+        outcome: &'a mut Result<CallToolResult<'static>, ExecuteError>,
+    ) -> Doing<'a, ()> {
+        if let Ok(result) = outcome {
+            let mut content = core::mem::take(&mut result.content).into_vec();
+            for block in &mut content {
+                if let ContentBlock::Text(block) = block
+                    && let Some(text) = self.shortened(&block.text)
+                {
+                    block.text = text.into();
+                }
+            }
+            result.content = content.into();
+        }
+        Box::pin(ready(()))
+    }
+}
+
 /// Remembers the results of tools whose servers say that they change nothing.
 pub struct ResultCache {
     time: Duration,
@@ -227,4 +271,19 @@ fn length(result: &CallToolResult<'_>) -> usize {
     let structured = result.structured_content.as_ref();
     let structured = structured.map_or(0, |json| json.as_str().len());
     blocks.fold(structured, usize::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        let smileys = "😀😀😀😀";
+        let cut = LimitTexts::new(10).shortened(smileys);
+        assert_eq!(cut.as_deref(), Some("😀😀\n[shortened: 8 of 16 bytes]"));
+        assert_eq!(LimitTexts::new(16).shortened(smileys), None);
+        let cut = LimitTexts::new(3).shortened(smileys);
+        assert_eq!(cut.as_deref(), Some("\n[shortened: 0 of 16 bytes]"));
+    }
 }

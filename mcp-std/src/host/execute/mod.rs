@@ -17,6 +17,6 @@ pub use call::{ExecuteError, ToolCall, ToolReply};
 pub use hooks::CallHooks;
 pub use limits::CircuitBreaker;
 pub(super) use limits::Lane;
-pub use middleware::{Doing, Flow, Invocation, Middleware, RedactResults, ResultCache};
+pub use middleware::{Doing, Flow, Invocation, LimitTexts, Middleware, RedactResults, ResultCache};
 pub(super) use search_tools::definition as search_definition;
 pub use trace::Trace;

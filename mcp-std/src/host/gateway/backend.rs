@@ -376,7 +376,7 @@ impl Way {
             core::future::pending().await
         };
         let call = or(client.request::<R>(params, options), progress);
-        match self.bridge.during(context, call).await {
+        match self.bridge.during(&Arc::new(context.clone()), call).await {
             Ok(response) => {
                 while let Ok(progress) = tells.try_recv() {
                     context.progress(progress).await;

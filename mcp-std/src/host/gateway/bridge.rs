@@ -12,7 +12,7 @@ use crate::client::{ClientBuilder, Declined, ElicitRequest, SamplingRequest};
 
 thread_local! {
     /// The call that is polled: a server of 2026-07-28 asks while it is.
-    static POLLED: RefCell<Option<Context>> = const { RefCell::new(None) };
+    static POLLED: RefCell<Option<Arc<Context>>> = const { RefCell::new(None) };
 }
 
 /// The calls that a server is busy with.
@@ -24,7 +24,7 @@ pub(super) struct Bridge {
 #[derive(Default)]
 struct Calls {
     next: u64,
-    running: Vec<(u64, Context)>,
+    running: Vec<(u64, Arc<Context>)>,
 }
 
 impl Bridge {
@@ -87,7 +87,7 @@ impl Bridge {
 
     /// The call that is polled, or else the one that was made last: servers of the legacy era do not say which one they ask
     /// about.
-    fn context(&self) -> Option<Context> {
+    fn context(&self) -> Option<Arc<Context>> {
         let polled = POLLED.with_borrow(Clone::clone);
         polled.or_else(|| {
             let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +96,11 @@ impl Bridge {
     }
 
     /// Awaits a call that is made for a client.
-    pub(super) async fn during<T>(&self, context: &Context, call: impl Future<Output = T>) -> T {
+    pub(super) async fn during<T>(
+        &self,
+        context: &Arc<Context>,
+        call: impl Future<Output = T>,
+    ) -> T {
         let _running = Running {
             bridge: self,
             number: self.enter(context),
@@ -110,7 +114,7 @@ impl Bridge {
         .await
     }
 
-    fn enter(&self, context: &Context) -> u64 {
+    fn enter(&self, context: &Arc<Context>) -> u64 {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.next += 1;
         let number = calls.next;
@@ -120,7 +124,7 @@ impl Bridge {
 }
 
 /// Puts back which call is polled, also when one panics.
-struct Restore(Option<Context>);
+struct Restore(Option<Arc<Context>>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
