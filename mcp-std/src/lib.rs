@@ -217,6 +217,7 @@
 //! - `auth`, on: [`auth`], for clients of servers that want to know who asks, and [`http::auth`], for those servers. It needs
 //!   `client` and `http`.
 //! - `client`, on: [`Client`]. A program that only serves does without.
+//! - `host`, off: [`host`], for programs between a model and many servers, and gateways. It needs `client` and `http`.
 //! - `http`, on: [`Server::http`] and [`Client::http`], by hyper and rustls.
 //! - `macros`, on: [`#[tool]`](macro@tool). It adds one small crate to what serde's derive builds anyway.
 //! - `validate`, on: arguments are checked against their JSON Schema before they are decoded, results on request, and

@@ -145,7 +145,7 @@ impl<S: Sharing> Hub<S> {
         self.board.tell(|_| {});
     }
 
-    fn change<T>(
+    pub(super) fn change<T>(
         &self,
         change: impl FnOnce(&mut Definitions<S>) -> T,
         letter: impl Fn(&mut News),

@@ -87,6 +87,9 @@ pub enum Outcome {
     Prompt(GetPromptResult<'static>),
     /// Of a completion.
     Completion(CompleteResult<'static>),
+    /// Of another server, which was asked in its place.
+    #[cfg(feature = "host")]
+    Relayed(super::relay::Relayed),
     /// No result.
     Instead(Instead),
     /// It waits for answers of a modern client, which are asked for; its future is dropped.

@@ -11,7 +11,7 @@ mod completion;
 mod connection;
 mod context;
 mod described;
-mod digest;
+pub(crate) mod digest;
 mod elicitation;
 mod error;
 mod handler;
@@ -21,6 +21,8 @@ mod offer;
 mod output;
 mod principal;
 mod prompt;
+#[cfg(feature = "host")]
+pub(crate) mod relay;
 mod resource;
 mod round;
 mod settings;

@@ -59,6 +59,9 @@ pub struct Tool<S: Sharing = Shared> {
     /// A schema was not what a schema is, which building the server tells.
     pub(crate) unfit: bool,
     pub(crate) takes_context: bool,
+    /// It is another server's, which looks at arguments and results itself.
+    #[cfg(feature = "host")]
+    pub(crate) relayed: bool,
     /// The input schema is that of the type of the arguments.
     #[cfg(feature = "validate")]
     described: bool,
@@ -117,6 +120,8 @@ impl<S: Sharing> Tool<S> {
             definition: model::Tool::new(name, Json::EMPTY_OBJECT),
             unfit: false,
             takes_context: H::TAKES_CONTEXT,
+            #[cfg(feature = "host")]
+            relayed: false,
             #[cfg(feature = "validate")]
             described: true,
             #[cfg(feature = "validate")]
@@ -207,6 +212,10 @@ impl<S: Sharing> Tool<S> {
     ///
     /// One of them cannot be used.
     pub(crate) fn prepare_checks(&self) -> Result<(), BuildError> {
+        #[cfg(feature = "host")]
+        if self.relayed {
+            return Ok(());
+        }
         if self.checks.get().is_some() {
             return Ok(());
         }

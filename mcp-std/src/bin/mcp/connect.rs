@@ -415,7 +415,7 @@ impl LastWords {
     }
 }
 
-fn signals() -> io::Result<Signals> {
+pub(crate) fn signals() -> io::Result<Signals> {
     #[cfg(unix)]
     {
         use async_signal::Signal::{Hup, Int, Term};

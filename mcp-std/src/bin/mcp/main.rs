@@ -8,6 +8,8 @@ mod connect;
 mod demo;
 mod diagram;
 mod failure;
+mod gateway;
+mod host;
 mod list;
 mod login;
 mod ping;
@@ -68,6 +70,10 @@ enum Command {
     Login(login::Login),
     /// Forgets the login to a server
     Logout(login::Logout),
+    /// Uses all servers of a configuration at once
+    Host(host::Host),
+    /// Serves all servers of a configuration as one
+    Gateway(gateway::Gateway),
     /// Asks whether a server is there, and says how long the answer took
     Ping(ping::Ping),
 }
@@ -87,6 +93,8 @@ fn main() -> ExitCode {
         Command::Complete(complete) => complete.run(),
         Command::Login(login) => login.run(),
         Command::Logout(logout) => logout.run(),
+        Command::Gateway(gateway) => gateway.run(),
+        Command::Host(host) => host.run(),
         Command::Ping(ping) => ping.run(),
     }
 }

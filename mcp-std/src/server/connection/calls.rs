@@ -259,6 +259,8 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             Ok(Outcome::Completion(result)) => {
                 self.answer(running.token, &result, out);
             }
+            #[cfg(feature = "host")]
+            Ok(Outcome::Relayed(result)) => self.answer(running.token, &result, out),
             Ok(Outcome::Instead(instead)) => self.instead(running, instead, out),
             Ok(Outcome::Asked) => self.ask_modern(running, out),
             Err(_) => {
