@@ -40,6 +40,8 @@
 //! | discover and name | a [`Snapshot`] for each round, of tools with [names](Naming) that providers take |
 //! | find | [`Disclosure`]: a tool that searches, when there are too many to show |
 //! | approve and call | [`Session::call_all`], through [`Middleware`] and [approval](HostBuilder::approval), within bounds |
+//! | talk to models | [`adapters`]: tools, calls and results as providers have them; [`model`]: models over HTTP |
+//! | think and act | [`Agent`]: rounds of a model and of what a [`Session`] offers |
 //! | pass on | [`gateway`]: all servers behind one endpoint, without a model |
 //! | watch | [`Guards`], an [`AuditLog`], spans of `tracing` |
 //!

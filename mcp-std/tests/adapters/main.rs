@@ -12,4 +12,5 @@ mod provider;
 mod report;
 mod roundtrip;
 mod sample;
+mod session;
 mod toolset;

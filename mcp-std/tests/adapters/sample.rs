@@ -69,6 +69,13 @@ pub(crate) fn sample(schema: &Value, root: &Value, depth: usize, dice: &mut Dice
         let base = Value::Object(base);
         let others = (base != json!({})).then_some(&base);
         for part in all.iter().chain(others) {
+            // What only says when it holds is left to the check.
+            let shows = ["properties", "required", "$ref", "anyOf", "oneOf", "allOf"]
+                .iter()
+                .any(|keyword| part.get(keyword).is_some());
+            if !shows {
+                continue;
+            }
             if let Value::Object(members) = sample(part, root, depth + 1, dice) {
                 merged.extend(members);
             }

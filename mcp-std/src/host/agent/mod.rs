@@ -41,6 +41,7 @@
 
 mod event;
 mod join;
+mod session;
 
 use core::fmt;
 use core::time::Duration;

@@ -41,7 +41,9 @@ pub(super) fn tidy(
             schema.shift_remove(exclusive);
             if is && let Some(value) = schema.shift_remove(bound) {
                 schema.insert(exclusive.to_owned(), value);
-                report.add(path, bound, Change::Rewritten, old);
+                for keyword in [bound, exclusive] {
+                    report.add(path, keyword, Change::Rewritten, old);
+                }
             } else {
                 report.add(
                     path,
