@@ -2,6 +2,7 @@
 
 use core::future::Future;
 use core::pin::Pin;
+use core::sync::atomic::AtomicBool;
 use std::borrow::Cow;
 use std::sync::Arc;
 
