@@ -75,7 +75,7 @@ pub struct ResourceTemplate<S: Sharing = Shared> {
     pub(crate) takes_context: bool,
     pub(crate) completers: Completers<S>,
     pub(crate) start: Box<S::Start>,
-    any_value: Arc<AtomicBool>,
+    pub(super) any_value: Arc<AtomicBool>,
 }
 
 impl Resource {
