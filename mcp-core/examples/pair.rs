@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 engine.call(now, "tools/call", &params, &options, out)?;
             }
             Some(Incoming::Answer {
-                outcome: Outcome::Result(result),
+                outcome: Outcome::Complete(result),
                 ..
             }) => {
                 let text = echo::text_of(result).ok_or("no text")?;
