@@ -11,8 +11,8 @@ use mcp_io::http::server::{Plain, Straight, Taken};
 use super::exchange::{Begun, Exchange};
 use super::service::{HttpService, ServiceFuture, ended, exchange_response, listens};
 
-/// What [`respond`](super::service) does with a modern request, as far as that has to do with nothing else: no token, no
-/// page of a browser, no session. Up to where the exchange begins everything can be declined, as nothing has happened.
+/// The same as `call` does with modern requests that have to do with nothing else: no token, no page of a browser, no session.
+/// Up to where the exchange begins everything can be declined, as nothing has happened.
 impl Straight for HttpService {
     fn straight(&mut self, request: &Plain<'_>) -> Taken<ServiceFuture> {
         let endpoint = &self.0;
