@@ -39,6 +39,8 @@ pub(crate) struct Session {
     state: Mutex<State>,
     /// Whoever gets a token: one at a time of all that keep theirs at the same place.
     turn: Arc<Turn>,
+    /// Whoever reads what is kept.
+    restoring: async_lock::Mutex<()>,
     /// What the tokens are kept under.
     name: String,
 }
@@ -104,6 +106,7 @@ impl Session {
             http,
             pause: Pause::new(),
             state: Mutex::default(),
+            restoring: async_lock::Mutex::new(()),
         })
     }
 
@@ -327,7 +330,14 @@ impl Session {
     /// One login at a time: who waited for it has its result.
     async fn take_turn(&self, generation: u64, trigger: Trigger) -> Result<(), AuthError> {
         let before = self.state().flows;
-        let _turn = self.turn.lock().await;
+        let _turn = match self.turn.try_lock() {
+            Some(turn) => turn,
+            None => {
+                // Somebody's user is at it, perhaps that of another client.
+                let _held = self.pause.begin();
+                self.turn.lock().await
+            }
+        };
         let (held, prover) = {
             let state = self.state();
             if state.generation != generation {

@@ -5,12 +5,14 @@ use std::env::temp_dir;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use std::{fs, io, thread};
 
 use mcp_std::auth::{Auth, Credentials, FileStore, MemoryStore, Secret, TokenStore};
+use mcp_std::client::{Client, Proxy};
 
-use crate::site::Answer;
-use crate::world::{World, call, user};
+use crate::site::{Answer, field, get};
+use crate::world::{BACK, World, call, user};
 
 /// A folder that is gone afterwards.
 struct Folder(PathBuf);
@@ -133,6 +135,31 @@ fn clients_of_one_store_use_a_refresh_token_once() {
         assert_eq!(one.join().expect("no panic").expect("an answer"), "read");
     }
     assert_eq!(world.grants(), ["authorization_code", "refresh_token"]);
+    assert_eq!(world.visits(), 1);
+}
+
+#[test]
+fn whoever_waits_for_the_user_of_another_client_loses_no_time() {
+    let world = World::new();
+    let auth = Auth::code().redirect(BACK, |page| async move {
+        smol::Timer::after(Duration::from_millis(1500)).await;
+        let answer = smol::unblock(move || get(&page, None)).await;
+        field(&answer, "location").ok_or_else(|| "no way back".to_owned())
+    });
+    let url = world.url();
+    let connects = [(); 2].map(|()| {
+        let (auth, url) = (auth.clone(), url.clone());
+        thread::spawn(move || {
+            let builder = Client::builder("test", "1")
+                .proxy(Proxy::None)
+                .connect_timeout(Duration::from_secs(1))
+                .auth(auth);
+            smol::block_on(builder.connect_http(&url)).map(drop)
+        })
+    });
+    for one in connects {
+        one.join().expect("no panic").expect("a connection");
+    }
     assert_eq!(world.visits(), 1);
 }
 

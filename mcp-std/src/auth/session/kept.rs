@@ -55,7 +55,7 @@ impl Session {
         if self.state().loaded {
             return;
         }
-        let _turn = self.turn.lock().await;
+        let _reading = self.restoring.lock().await;
         if self.state().loaded {
             return;
         }
