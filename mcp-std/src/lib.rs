@@ -137,6 +137,18 @@
 //! that a resource has. Who subscribed is told, in the way of their era, once for all the changes that came while they did
 //! not read. Without either, nothing is spent on it.
 //!
+//! # Extensions
+//!
+//! [`Extension`] is methods, notifications and things to listen for that the protocol does not have: `com.example/lamps` in
+//! `examples/server_extension.rs` is one of somebody else's, and those below are no more than that. Nothing is declared, and
+//! nothing is spent, before a server is built with one. [`Context::extension`] says what the client declared, and
+//! [`Instead::MissingExtension`] that it would have to.
+//!
+//! - `io.modelcontextprotocol/tasks`: [`Tool::as_task`], [`Tool::begins_task`] and [`tasks`]. A call is answered with a handle,
+//!   and its handler goes on; in it, [`Context::elicit`] and the like ask through the task. Clients of 2025-11-25 have the form
+//!   that was experimental then. A client that [knows tasks](client::ClientBuilder::tasks) waits for them by itself.
+//! - `io.modelcontextprotocol/skills`: `skills`, with the feature of that name.
+//!
 //! # What goes wrong, and who is told
 //!
 //! - Arguments of a tool that do not fit the type: the model, with `isError: true` and the member's name.
@@ -201,6 +213,10 @@
 //! | [`state_lifetime`](ServerBuilder::state_lifetime) | 10 minutes | the call has to begin anew |
 //! | [`ask_timeout`](ServerBuilder::ask_timeout) | none | the handler is told that a legacy client did not answer |
 //! | [`Limits::max_pending`] | 1 048 576 questions | the handler is told that there are too many |
+//! | [`Tasks::max_running`](tasks::Tasks::max_running) | 1024 tasks | the call is answered with an error |
+//! | [`MemoryTaskStore`](tasks::MemoryTaskStore) | 16 384 tasks, 64 MiB of results | the same, until some are forgotten |
+//! | [`Tasks::ttl`](tasks::Tasks::ttl) | 1 hour | the task is ended, and forgotten |
+//! | topics of extensions not yet told to a client | 16 384 | the news is lost |
 //! | changes not yet told to a client | one of each list, 16 384 resources | it is told that the list has changed |
 //!
 //! # Threads

@@ -344,6 +344,7 @@ impl TaskHandle {
         }
     }
 
+    // TX-10.
     /// Answers what was not answered before (it may be told again until the server has taken it). Whether there was any.
     async fn answer(
         &self,

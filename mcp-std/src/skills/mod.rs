@@ -28,7 +28,7 @@ mod tests;
 
 pub use approvals::Approvals;
 pub use directory::{Skills, SkillsError};
-pub use entry::{Skill, SkillFault, SkillFile, SkillFiles};
+pub use entry::{Dynamic, Skill, SkillFault, SkillFile, SkillFiles};
 pub use frontmatter::{FrontmatterError, frontmatter};
 #[cfg(feature = "client")]
 pub use host::{HeldSkill, SkillError};

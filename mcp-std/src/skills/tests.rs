@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::entry::Dynamic;
 use super::*;
 
 /// A directory that is removed again.
@@ -150,9 +149,9 @@ fn what_is_not_served() {
         drop(it.write("B_/SKILL.md", skill_md("B_")))
     });
     assert!(matches!(error, SkillsError::Skill(..)), "{error}");
-    let error = refused("none", &|it| drop(it.write("b/SKILL.md", "# b")));
+    let error = refused("none", &|it| _ = it.write("b/SKILL.md", "# b"));
     assert!(matches!(error, SkillsError::Frontmatter(..)), "{error}");
-    let error = refused("hidden", &|it| drop(it.write("ok/.git/config", "")));
+    let error = refused("hidden", &|it| _ = it.write("ok/.git/config", ""));
     assert!(matches!(error, SkillsError::Name(_)), "{error}");
     let error = refused("many", &|it| {
         for n in 0..MAX_FILES {
@@ -160,7 +159,7 @@ fn what_is_not_served() {
         }
     });
     assert!(matches!(error, SkillsError::TooLarge(_)), "{error}");
-    let error = refused("long", &|it| drop(it.write("ok/long", vec![0; 17 << 20])));
+    let error = refused("long", &|it| _ = it.write("ok/long", vec![0; 17 << 20]));
     assert!(matches!(error, SkillsError::TooLarge(_)), "{error}");
     assert!(Skills::from_directory("/nowhere/at/all").is_err());
 }

@@ -224,7 +224,7 @@ impl<M: Memory> ServerEngine<M> {
             Method::PromptsList | Method::PromptsGet => offers.prompts,
             Method::CompletionComplete => offers.completions,
             Method::LoggingSetLevel => offers.logging,
-            // TL-01: the tasks of 2025-11-25 are not declared.
+            // TL-01: the tasks of 2025-11-25 are left to an extension.
             Method::TasksGet | Method::TasksResult | Method::TasksList | Method::TasksCancel => {
                 false
             }

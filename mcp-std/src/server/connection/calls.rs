@@ -132,6 +132,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             if extension.is_some_and(|extension| call.extensions.contains(extension)) {
                 return slot(how.at_once, None);
             }
+            // TX-02.
             return match how.required {
                 true => Err(Instead::MissingExtension(TASKS.to_owned())),
                 false => Ok(None),
@@ -141,6 +142,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             ProtocolVersion::V2025_11_25 => call.params.and_then(|params| params.member("task")),
             _ => None,
         };
+        // TL-03.
         match (asked.filter(|asked| !asked.is_null()), tool.task) {
             (Some(asked), Some(_)) => {
                 let asked = TaskMetadata::decode(asked).map_err(|error| {

@@ -134,6 +134,7 @@ impl Slot {
             poll_interval: service.poll_interval,
             end: None,
         };
+        // TX-06: before its client is told.
         let live = service.create(record, self.version).await?;
         let (go_on, may_go_on) = async_channel::bounded(1);
         let begun = Begun {
@@ -155,6 +156,7 @@ impl Slot {
 
 impl Begun {
     /// What the client is answered with.
+    // TL-04, TX-05.
     pub(crate) fn answer(&self) -> ExtensionResult {
         let record = &self.live.record;
         let members = |json: &mut mcp_core::json::Writer<'_, Vec<u8>>| {

@@ -105,6 +105,7 @@ impl Live {
     ) -> Result<Json<'static>, AskError> {
         let (answer, answered) = async_channel::bounded(1);
         let key = self.change(|state| {
+            // TX-11.
             let key = state.next;
             state.next += 1;
             let ask = Ask {
@@ -170,6 +171,10 @@ impl Live {
             }
         }
         state.touch();
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.lock().ended
     }
 
     pub(super) fn cancel(&self) {

@@ -74,12 +74,13 @@ impl Service {
                     let service = cancel.clone();
                     async move {
                         let (_, live) = service.find(&which.task_id, owner(&context), false)?;
-                        cancelled(live).await;
+                        service.cancel(live).await;
                         Ok::<_, ProtocolError>(())
                     }
                 },
             )
             .topics(
+                // TX-15.
                 "taskIds",
                 "notifications/tasks",
                 move |id, principal| match listen.find(id, principal.map(Principal::name), false) {
@@ -98,7 +99,7 @@ impl Service {
             let malformed = |problem| ProtocolError::new(ErrorCode::INVALID_PARAMS, problem);
             let answer =
                 Json::owned(answer.to_string()).map_err(|error| malformed(error.to_string()))?;
-            // What is not asked, or not any more, is ignored.
+            // TX-12: what is not asked, or not any more, is ignored.
             live.answer(key, answer.raw()).map_err(malformed)?;
         }
         self.announce(&live);
@@ -135,7 +136,7 @@ impl Service {
                         let message = "The task has ended: it cannot be cancelled";
                         return Err(ProtocolError::new(ErrorCode::INVALID_PARAMS, message));
                     }
-                    cancelled(live).await;
+                    service.cancel(live).await;
                     let (record, live) = service.find(&which.task_id, owner(&context), true)?;
                     Ok::<_, ProtocolError>(plain(&record, live.as_deref()))
                 }
@@ -143,6 +144,7 @@ impl Service {
     }
 
     /// Waits for the end of a task, and asks its client meanwhile what the task wants to know.
+    // TL-08, TL-10, TL-11.
     async fn result(&self, context: &Context, id: &str) -> Result<Json<'static>, Instead> {
         let mut seen = None;
         let record = loop {
@@ -216,6 +218,7 @@ impl Service {
     }
 
     /// The tasks of one client: those of its name; if it has none, those of its connection.
+    // TL-15.
     fn list(&self, context: &Context, cursor: Option<&str>) -> Result<Json<'static>, Instead> {
         const PAGE: usize = 100;
         let session = context.session();
@@ -236,8 +239,7 @@ impl Service {
                 let theirs = record.owner.as_deref() == owner
                     && (owner.is_some() || record.session == session);
                 let running = self.running().get(&record.id).cloned();
-                if theirs && record.is_experimental && (running.is_some() || !record.is_expired(at))
-                {
+                if theirs && record.is_experimental && !record.is_expired(at) {
                     found.push(plain(&record, running.as_deref()));
                 }
             }
@@ -273,17 +275,6 @@ fn plain(record: &TaskRecord, live: Option<&Live>) -> Json<'static> {
         record.write(now.as_ref(), json);
         json.end_object();
     })
-}
-
-/// Ends a task that runs, and waits a little for that to show.
-async fn cancelled(live: Option<Arc<Live>>) {
-    let Some(live) = live else { return };
-    live.cancel();
-    // It is asked to end, and need not: a handler may be anywhere.
-    let patience = async {
-        async_io::Timer::after(core::time::Duration::from_secs(1)).await;
-    };
-    live.ended().or(patience).await;
 }
 
 /// A question of a task, as long as the client is asked.

@@ -213,14 +213,32 @@ impl Service {
     async fn finish(&self, live: &Arc<Live>, end: TaskEnd) {
         let (store, id) = (self.store.clone(), live.id().to_owned());
         let kept = self.on_store(move || store.finish(&id, &end, now())).await;
-        if let Err(error) = kept {
-            tracing::warn!(%error, "the end of a task could not be kept");
-        }
         self.running().remove(live.id());
+        self.ended(live, kept);
+    }
+
+    /// A task is to end. How it stands says so at once, whenever its handler does.
+    // TL-12, TX-12, TX-13.
+    async fn cancel(&self, live: Option<Arc<Live>>) {
+        let Some(live) = live else { return };
+        let (store, id) = (self.store.clone(), live.id().to_owned());
+        let cancelled = move || store.finish(&id, &TaskEnd::Cancelled, now());
+        let kept = self.on_store(cancelled).await;
+        live.cancel();
+        self.ended(&live, kept);
+    }
+
+    fn ended(&self, live: &Live, kept: Result<bool, TaskStoreError>) {
         live.end();
-        let ended = self.store.get(live.id());
-        if let Ok(Some(record)) = ended {
-            self.announce_record(&record, None);
+        match kept {
+            Ok(true) => {
+                if let Ok(Some(record)) = self.store.get(live.id()) {
+                    self.announce_record(&record, None);
+                }
+            }
+            // It had ended before, and that was told.
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "the end of a task could not be kept"),
         }
     }
 
@@ -243,6 +261,7 @@ impl Service {
         is_experimental: bool,
     ) -> Result<(TaskRecord, Option<Arc<Live>>), ProtocolError> {
         let live = self.running().get(id).cloned();
+        let live = live.filter(|live| !live.is_ended());
         let record = match &live {
             Some(live) => Some(live.record.clone()),
             None => self.store.get(id).map_err(|error| {
@@ -250,12 +269,13 @@ impl Service {
                 ProtocolError::new(ErrorCode::INTERNAL_ERROR, "The task could not be read")
             })?,
         };
+        // TL-15, TX-20: on each request.
         let record = record.filter(|record| {
             record.owner.as_deref() == owner
                 && record.is_experimental == is_experimental
-                && (live.is_some() || !record.is_expired(now()))
+                && !record.is_expired(now())
         });
-        // What is not there and what is not theirs are answered in the same way.
+        // TX-14: what is not there and what is not theirs are answered in the same way.
         let missing = || ProtocolError::new(ErrorCode::INVALID_PARAMS, "Task not found");
         Ok((record.ok_or_else(missing)?, live))
     }

@@ -90,6 +90,7 @@ impl TaskRecord {
 
     const fn status(&self, now: Option<&Now>) -> &'static str {
         match (&self.end, now) {
+            // TX-08.
             (Some(TaskEnd::Completed { is_error, .. }), _) => {
                 // TL-09: once a failure of the tool was one of the task.
                 if *is_error && self.is_experimental {
@@ -129,6 +130,7 @@ impl TaskRecord {
         let updated = now.map_or(self.updated, |now| now.updated.max(self.updated));
         text(json, "createdAt", &Iso(self.created).to_string());
         text(json, "lastUpdatedAt", &Iso(updated).to_string());
+        // TL-05, TX-05.
         let (ttl, poll_interval) = match self.is_experimental {
             true => ("ttl", "pollInterval"),
             false => ("ttlMs", "pollIntervalMs"),
