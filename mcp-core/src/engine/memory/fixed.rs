@@ -257,7 +257,7 @@ impl<const N: usize> Text for heapless::String<N> {
     }
 
     fn decoded(text: JsonStr<'_>) -> Option<Self> {
-        let mut decoded = heapless::String::new();
+        let mut decoded = Self::new();
         for char in text.chars() {
             decoded.push(char).ok()?;
         }
