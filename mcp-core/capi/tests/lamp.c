@@ -12,7 +12,8 @@
 
 static const mcp_tool TOOLS[] = {
     {"switch", "Switches the lamp", "{\"type\":\"object\"}"},
-    {"echo", "Says what it is told", "{\"type\":\"object\"}"},
+    {"echo", "Says what it is told",
+     "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}"},
 };
 
 static void answer(mcp_server *server, const mcp_event *event) {

@@ -10,6 +10,8 @@ use crate::json::Sink;
 ///
 /// Answers and other commands go to [`engine_mut`](Self::engine_mut), with [`Lines`] around the same output.
 ///
+/// If the engine's output is [blocked](Incoming::Blocked) while it is empty, [`give_up`](Self::give_up).
+///
 /// Other streams, such as a Unix socket or a serial line, use the same framing (STD-17).
 ///
 /// ```text

@@ -77,6 +77,12 @@ use crate::rpc::{Envelope, Malformed};
 /// 5. The same construction and the same calls give the same outputs, byte for byte.
 /// 6. A peer's input cannot make it panic. Memory is bounded by [`Limits`].
 ///
+/// # Memory
+///
+/// `M` is where it keeps what it remembers. If nothing else is said, in tables that grow to their limits; in
+/// [`Fixed`](super::Fixed) memory nothing is allocated, and an engine is made by [`with_memory`](Self::with_memory). See the
+/// [guide](crate::guide).
+///
 /// # What it does not do
 ///
 /// What belongs to an [`Extension`] is handed over, and so are the tasks of 2025-11-25: without one that claims them,
