@@ -16,17 +16,18 @@ fn arguments_survive_the_way_there_and_back() {
     let mut problems = Vec::new();
     for tool in tools() {
         let validator = draft_04(&tool.schema);
+        // What JSON Schema cannot check, such as draft-04, has only the samples that were written for it.
+        // What JSON Schema cannot check, such as draft-04, has only the samples that were written for it.
         let fits = |arguments: &Value| {
-            validator
-                .as_ref()
-                .is_none_or(|it| it.validate_value(arguments).is_ok())
+            let validator = validator.as_ref();
+            validator.map(|it| it.validate_value(arguments).is_ok())
         };
         for dialect in DIALECTS {
             let lowered = lower(&tool.schema, dialect).expect("the corpus can be lowered");
             let checker = checker(&lowered, dialect);
             for arguments in &tool.samples {
                 assert!(
-                    fits(arguments),
+                    fits(arguments) != Some(false),
                     "{}: a sample that does not fit: {arguments}",
                     tool.name
                 );
@@ -41,7 +42,7 @@ fn arguments_survive_the_way_there_and_back() {
             }
             for seed in 0..SEEDS {
                 let arguments = sample(&tool.schema, &tool.schema, 0, &mut Dice(seed));
-                if arguments.is_object() && fits(&arguments) {
+                if arguments.is_object() && fits(&arguments) == Some(true) {
                     problems.extend(survives(
                         &tool.name,
                         dialect,
