@@ -15,8 +15,7 @@ fn arguments_survive_the_way_there_and_back() {
     let (mut written, mut made) = (0, 0);
     let mut problems = Vec::new();
     for tool in tools() {
-        let validator = draft_04(&tool.schema);
-        // What JSON Schema cannot check, such as draft-04, has only the samples that were written for it.
+        let validator = checked(&tool.schema);
         // What JSON Schema cannot check, such as draft-04, has only the samples that were written for it.
         let fits = |arguments: &Value| {
             let validator = validator.as_ref();
@@ -63,7 +62,7 @@ fn arguments_survive_the_way_there_and_back() {
     );
     // Else the generator has lost its way, and nothing is tested.
     assert!(
-        written >= 1000 && made >= 10_000,
+        written >= 1000 && made >= 99_000,
         "{written} written, {made} made"
     );
 }
@@ -82,8 +81,8 @@ fn numbers_keep_their_digits() {
     }
 }
 
-/// Those of draft-04 are checked as draft-07, of which these keywords are changed.
-fn draft_04(schema: &Value) -> Option<Validator> {
+/// `None`: it is of draft-04, or has mistakes.
+fn checked(schema: &Value) -> Option<Validator> {
     if schema.get("$schema").is_some_and(|dialect| {
         dialect
             .as_str()
