@@ -15,18 +15,18 @@ fn arguments_survive_the_way_there_and_back() {
     let (mut written, mut made) = (0, 0);
     let mut problems = Vec::new();
     for tool in tools() {
-        let validator = draft_04(&tool.schema);
+        let validator = checked(&tool.schema);
+        // What JSON Schema cannot check, such as draft-04, has only the samples that were written for it.
         let fits = |arguments: &Value| {
-            validator
-                .as_ref()
-                .is_none_or(|it| it.validate_value(arguments).is_ok())
+            let validator = validator.as_ref();
+            validator.map(|it| it.validate_value(arguments).is_ok())
         };
         for dialect in DIALECTS {
             let lowered = lower(&tool.schema, dialect).expect("the corpus can be lowered");
             let checker = checker(&lowered, dialect);
             for arguments in &tool.samples {
                 assert!(
-                    fits(arguments),
+                    fits(arguments) != Some(false),
                     "{}: a sample that does not fit: {arguments}",
                     tool.name
                 );
@@ -41,7 +41,7 @@ fn arguments_survive_the_way_there_and_back() {
             }
             for seed in 0..SEEDS {
                 let arguments = sample(&tool.schema, &tool.schema, 0, &mut Dice(seed));
-                if arguments.is_object() && fits(&arguments) {
+                if arguments.is_object() && fits(&arguments) == Some(true) {
                     problems.extend(survives(
                         &tool.name,
                         dialect,
@@ -62,7 +62,7 @@ fn arguments_survive_the_way_there_and_back() {
     );
     // Else the generator has lost its way, and nothing is tested.
     assert!(
-        written >= 1000 && made >= 10_000,
+        written >= 1000 && made >= 99_000,
         "{written} written, {made} made"
     );
 }
@@ -81,8 +81,8 @@ fn numbers_keep_their_digits() {
     }
 }
 
-/// Those of draft-04 are checked as draft-07, of which these keywords are changed.
-fn draft_04(schema: &Value) -> Option<Validator> {
+/// `None`: it is of draft-04, or has mistakes.
+fn checked(schema: &Value) -> Option<Validator> {
     if schema.get("$schema").is_some_and(|dialect| {
         dialect
             .as_str()

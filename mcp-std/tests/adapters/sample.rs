@@ -85,10 +85,12 @@ pub(crate) fn sample(schema: &Value, root: &Value, depth: usize, dice: &mut Dice
     let kinds = match keywords.get("type") {
         Some(Value::Array(kinds)) => kinds.clone(),
         Some(kind) => vec![kind.clone()],
-        None if keywords.contains_key("properties") || keywords.contains_key("required") => {
-            vec![json!("object")]
-        }
-        None => return anything(depth, dice),
+        // Where no type is said, the other keywords mean one.
+        None => match of_keywords(keywords) {
+            Some(kind) => vec![json!(kind)],
+            None if depth == 0 => return json!({}),
+            None => return anything(depth, dice),
+        },
     };
     let kinds: Vec<Value> = kinds
         .into_iter()
@@ -210,5 +212,20 @@ fn anything(depth: usize, dice: &mut Dice) -> Value {
         4 => json!("{\"not\": \"parsed\"}"),
         5 => json!([1, [null], {"key": "k", "value": "v"}]),
         _ => json!({"key": 1, "additional_members": {"x": null}}),
+    }
+}
+
+fn of_keywords(keywords: &Map<String, Value>) -> Option<&'static str> {
+    let has = |all: &[&str]| all.iter().any(|keyword| keywords.contains_key(*keyword));
+    if has(&["properties", "required"]) {
+        Some("object")
+    } else if has(&["items", "prefixItems"]) {
+        Some("array")
+    } else if has(&["minLength", "maxLength", "pattern", "format"]) {
+        Some("string")
+    } else if has(&["minimum", "maximum"]) {
+        Some("number")
+    } else {
+        None
     }
 }

@@ -97,8 +97,15 @@ impl Toolset {
         let mut refused = Vec::new();
         for (tool, given_name) in tools.iter().zip(given_names) {
             match lowered(provider, &tool.input_schema, options.strict) {
-                Ok((lowered, strict)) => {
+                Ok((mut lowered, strict)) => {
                     let description = tool.description.as_deref().or(tool.title.as_deref());
+                    let cuts = matches!(provider, Provider::OpenAiChat | Provider::OpenAiResponses);
+                    if cuts
+                        && description
+                            .is_some_and(|text| text.chars().nth(MAX_DESCRIPTION).is_some())
+                    {
+                        lowered.lose("description", "the provider takes 1024 characters of it");
+                    }
                     definitions.push(define(
                         provider,
                         &given_name,

@@ -374,6 +374,7 @@ impl<S: Subset> Emitter<'_, S> {
     fn member(&mut self, member: Node, is_required: bool, level: usize) -> (Value, Plan, Absence) {
         let null_is_a_value = member.nullable && !member.default_null;
         let is_null = matches!(member.form, Form::Scalar { kind: "null", .. });
+        let path = member.path.clone();
         let (schema, plan) = self.node(member, level + 1);
         if !S::CLOSED || is_required {
             return (schema, plan, Absence::Absent);
@@ -384,6 +385,12 @@ impl<S: Subset> Emitter<'_, S> {
             self.subset.nullable(&mut schema);
             return (Value::Object(schema), plan, Absence::Null);
         }
+        self.report.add(
+            &path,
+            "type",
+            Change::Rewritten,
+            "null leaves the member out: null itself is a text",
+        );
         let words = schema.shift_remove("description");
         let mut about = Map::new();
         let words = words.as_ref().and_then(Value::as_str).unwrap_or_default();

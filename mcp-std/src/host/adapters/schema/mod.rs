@@ -5,6 +5,7 @@
 //! subset. What was dropped, put into words or written in another way is in the [report](Lowered::losses).
 //!
 //! ```
+//! use mcp_std::RawJson;
 //! use mcp_std::host::adapters::schema::{Dialect, lower};
 //! use serde_json::json;
 //!
@@ -19,14 +20,8 @@
 //! assert_eq!(lowered.schema()["properties"]["days"]["type"], json!(["integer", "null"]));
 //!
 //! // The model has to say something for `days`; that it left it out comes back as that.
-//! let arguments = lowered.raise(r#"{"days": null, "near": "Oslo"}"#.parse_json()?);
-//! assert_eq!(arguments.as_str(), r#"{"near":"Oslo"}"#);
-//! # trait Parse { fn parse_json(&self) -> Result<mcp_std::RawJson<'_>, Box<dyn std::error::Error>>; }
-//! # impl Parse for str {
-//! #     fn parse_json(&self) -> Result<mcp_std::RawJson<'_>, Box<dyn std::error::Error>> {
-//! #         Ok(mcp_std::RawJson::parse(self.as_bytes())?)
-//! #     }
-//! # }
+//! let given = RawJson::parse(br#"{"days": null, "near": "Oslo"}"#)?;
+//! assert_eq!(lowered.raise(given).as_str(), r#"{"near":"Oslo"}"#);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -212,6 +207,16 @@ impl Lowered {
     #[must_use]
     pub fn losses(&self) -> &[Loss] {
         &self.losses
+    }
+
+    /// One more loss, of what is beside the schema.
+    pub(super) fn lose(&mut self, keyword: &str, reason: &'static str) {
+        self.losses.push(Loss {
+            path: String::new(),
+            keyword: keyword.to_owned(),
+            change: Change::Dropped,
+            reason,
+        });
     }
 
     /// The arguments for the server, of what the model gave. Whatever needs no change is kept as it was written, digit

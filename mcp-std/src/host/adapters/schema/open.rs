@@ -49,7 +49,9 @@ impl Opener<'_> {
         for (keyword, value) in keywords {
             let name = keyword.as_str();
             let value = match value {
-                Value::Array(list) if name == "required" => self.names(Value::Array(list), path),
+                Value::Array(list) if name == "required" => {
+                    self.names(Value::Array(list), path, name)
+                }
                 Value::Array(list) if LISTS.contains(&name) => {
                     let one = |(step, schema): (usize, Value)| {
                         self.schema(schema, &at(path, name, Some(&step.to_string())))
@@ -63,7 +65,7 @@ impl Opener<'_> {
                         let step = if name == "patternProperties" {
                             step
                         } else {
-                            self.name(step, path)
+                            self.name(step, path, name)
                         };
                         all.insert(step, schema);
                     }
@@ -72,8 +74,8 @@ impl Opener<'_> {
                 Value::Object(lists) if name == "dependentRequired" => {
                     let mut all = Map::new();
                     for (step, list) in lists {
-                        let list = self.names(list, path);
-                        all.insert(self.name(step, path), list);
+                        let list = self.names(list, path, name);
+                        all.insert(self.name(step, path, name), list);
                     }
                     Value::Object(all)
                 }
@@ -111,12 +113,12 @@ impl Opener<'_> {
         opened
     }
 
-    fn names(&mut self, names: Value, path: &str) -> Value {
+    fn names(&mut self, names: Value, path: &str, keyword: &str) -> Value {
         let Value::Array(names) = names else {
             return names;
         };
         let names = names.into_iter().map(|name| match name {
-            Value::String(name) => Value::String(self.name(name, path)),
+            Value::String(name) => Value::String(self.name(name, path, keyword)),
             other @ (Value::Null
             | Value::Bool(_)
             | Value::Number(_)
@@ -126,20 +128,20 @@ impl Opener<'_> {
         names.collect()
     }
 
-    fn name(&mut self, name: String, path: &str) -> String {
+    fn name(&mut self, name: String, path: &str, keyword: &str) -> String {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         if !self.names || (1..=64).contains(&name.len()) && name.bytes().all(allowed) {
             return name;
         }
-        if let Some((_, renamed)) = self.renamed.iter().find(|(known, _)| *known == name) {
-            return renamed.clone();
-        }
         self.report.add(
             path,
-            "properties",
+            keyword,
             Change::Rewritten,
             "the provider does not take the name of a member",
         );
+        if let Some((_, renamed)) = self.renamed.iter().find(|(known, _)| *known == name) {
+            return renamed.clone();
+        }
         let digest = Sha256::digest(name.as_bytes());
         let kept: String = name
             .bytes()
