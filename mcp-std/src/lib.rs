@@ -254,40 +254,41 @@ mod entropy;
 pub mod host;
 #[cfg(feature = "macros")]
 mod macros;
-/// Serving over Streamable HTTP: what is chosen there, and what is made of a server.
-///
-/// [`Server::http`](crate::Server::http) begins it; the repository's examples `server_http`, `server_http_tokio`,
-/// `server_auth`, `server_axum` and `server_axum_auth` are whole programs.
-///
-/// # Behind a reverse proxy
-///
-/// TLS is for something in front to do. What that is has to know of this:
-///
-/// - **`Host`.** A proxy that keeps the name which clients use: permit it, by [`HttpRules::host`]. One that rewrites it to the
-///   address of this server, `127.0.0.1:8000` say, needs nothing; but then whatever stands there for a browser's page is
-///   for the proxy to check. `X-Forwarded-…` and `Forwarded` are not looked at. What is refused is told to `tracing` at
-///   debug, as it came.
-/// - **Streams.** Answers that take longer than a second, and what a server says by itself, are streams of events
-///   (`text/event-stream`): they are not to be buffered (nginx heeds the `X-Accel-Buffering: no` that they carry) or
-///   compressed, nor cut after less quiet than [`Http::keep_alive`]: every 15 seconds a comment goes by.
-/// - **Paths.** Any path is the endpoint. With [`Http::auth`] clients read
-///   [`/.well-known/oauth-protected-resource…`](auth::ResourceServer::metadata_paths) at the root of the host, which has to
-///   come here with its path as it is; the resource is named by the URL that clients use, `https` and path included, and
-///   not by the one behind the proxy.
-/// - **Several processes.** Modern requests (2026-07-28) stand for themselves: any process serves any of them, if all seal the
-///   state of calls that ask their client with one [`state_key`](crate::ServerBuilder::state_key). Sessions of older revisions
-///   live in the process where they began: route by the header `Mcp-Session-Id`, or a cookie of the proxy's, or serve none,
-///   with [`HttpRules::sessions`]. A change that is told in one process is not told to the subscribers of another.
-/// - **Sizes.** A body may have as many bytes as a message, [`Limits::max_message`](crate::Limits::max_message): 4 MiB, and 413
-///   beyond it. A smaller limit of the proxy's, or of a layer in axum, is the one that counts.
-///
-/// # CORS
-///
-/// Pages of other origins may use a server if they are permitted by [`HttpRules::origin`], or are on a permitted host:
-/// preflights (`OPTIONS`) are answered, and responses have `Access-Control-Allow-Origin` and expose the headers that MCP
-/// needs. Any other `Origin` gets 403. No further layer for CORS is needed in front, and two that both answer do harm.
 #[cfg(feature = "http")]
 pub mod http {
+    //! Serving over Streamable HTTP: what is chosen there, and what is made of a server.
+    //!
+    //! [`Server::http`](crate::Server::http) begins it; the repository's examples `server_http`, `server_http_tokio`,
+    //! `server_auth`, `server_axum` and `server_axum_auth` are whole programs.
+    //!
+    //! # Behind a reverse proxy
+    //!
+    //! TLS is for something in front to do. What that is has to know of this:
+    //!
+    //! - **`Host`.** A proxy that keeps the name which clients use: permit it, by [`HttpRules::host`]. One that rewrites it to the
+    //!   address of this server, `127.0.0.1:8000` say, needs nothing; but then whatever stands there for a browser's page is
+    //!   for the proxy to check. `X-Forwarded-…` and `Forwarded` are not looked at. What is refused is told to `tracing` at
+    //!   debug, as it came.
+    //! - **Streams.** Answers that take longer than a second, and what a server says by itself, are streams of events
+    //!   (`text/event-stream`): they are not to be buffered (nginx heeds the `X-Accel-Buffering: no` that they carry) or
+    //!   compressed, nor cut after less quiet than [`Http::keep_alive`]: every 15 seconds a comment goes by.
+    //! - **Paths.** Any path is the endpoint. With [`Http::auth`] clients read
+    //!   [`/.well-known/oauth-protected-resource…`](auth::ResourceServer::metadata_paths) at the root of the host, which has to
+    //!   come here with its path as it is; the resource is named by the URL that clients use, `https` and path included, and
+    //!   not by the one behind the proxy.
+    //! - **Several processes.** Modern requests (2026-07-28) stand for themselves: any process serves any of them, if all seal the
+    //!   state of calls that ask their client with one [`state_key`](crate::ServerBuilder::state_key). Sessions of older revisions
+    //!   live in the process where they began: route by the header `Mcp-Session-Id`, or a cookie of the proxy's, or serve none,
+    //!   with [`HttpRules::sessions`]. A change that is told in one process is not told to the subscribers of another.
+    //! - **Sizes.** A body may have as many bytes as a message, [`Limits::max_message`](crate::Limits::max_message): 4 MiB, and 413
+    //!   beyond it. A smaller limit of the proxy's, or of a layer in axum, is the one that counts.
+    //!
+    //! # CORS
+    //!
+    //! Pages of other origins may use a server if they are permitted by [`HttpRules::origin`], or are on a permitted host:
+    //! preflights (`OPTIONS`) are answered, and responses have `Access-Control-Allow-Origin` and expose the headers that MCP
+    //! needs. Any other `Origin` gets 403. No further layer for CORS is needed in front, and two that both answer do harm.
+
     pub use crate::server::Principal;
     #[cfg(feature = "auth")]
     pub use crate::server::auth;

@@ -145,10 +145,6 @@ fn a_login_that_fails_says_why() {
     });
     let (code, _, said) = mcp(&home.0, &["login", &world.url()]);
     assert!(code == 3 && said.contains("invalid_grant"), "{said}");
-    world.issuer.replace("/register", |_| Answer::status(403));
-    let (code, _, said) = mcp(&home.0, &["login", &world.url()]);
-    assert!(code == 3 && said.contains("--client-id ID"), "{said}");
-    assert!(!said.contains("logs in"), "{said}");
     world.server.replace("/mcp", |asked| {
         let body = asked.json();
         Answer::json(
@@ -159,4 +155,13 @@ fn a_login_that_fails_says_why() {
     });
     let (code, _, said) = mcp(&home.0, &["login", &world.url()]);
     assert!(code == 0 && said.contains("no login is needed"), "{said}");
+}
+
+#[test]
+fn a_program_that_is_not_registered_is_told_how_to_be_named() {
+    let (world, home) = (World::new(), Home::new("unregistered"));
+    world.issuer.replace("/register", |_| Answer::status(403));
+    let (code, _, said) = mcp(&home.0, &["login", &world.url()]);
+    assert!(code == 3 && said.contains("--client-id ID"), "{said}");
+    assert!(!said.contains("logs in"), "{said}");
 }

@@ -272,8 +272,8 @@ fn nobody_and_no_server_of_ours_are_told_apart() {
                 "a user in it",
             ),
             (
-                "http://user:s3cret@h.example:x/",
-                "http://h.example:x/",
+                "http://user:s3cret@h example/",
+                "http://h example/",
                 "is expected",
             ),
             (
