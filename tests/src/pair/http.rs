@@ -267,7 +267,7 @@ impl World {
     }
 
     /// The server has another list of tools.
-    fn change(&mut self) {
+    fn change(&self) {
         let tool = Tool::new("more", "", || async { "more" });
         if self.server.add_tool(tool).is_err() {
             let removed = self.server.remove_tool("more");
