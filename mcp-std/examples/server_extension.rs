@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Its identifier: a name below a domain that is yours, backwards.
-pub const LAMPS: &str = "com.example/lamps";
+pub(crate) const LAMPS: &str = "com.example/lamps";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -42,7 +42,7 @@ fn as_json(value: &Value) -> Json<'static> {
 }
 
 /// The server, with two lamps.
-pub fn server() -> Result<Server, BuildError> {
+pub(crate) fn server() -> Result<Server, BuildError> {
     let lamps: Lamps = Arc::new(Mutex::new(HashMap::from([
         ("hall".to_owned(), false),
         ("desk".to_owned(), true),

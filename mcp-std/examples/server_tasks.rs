@@ -21,8 +21,9 @@ struct Work {
 async fn work(args: Work) -> std::io::Result<String> {
     if let Some(journal) = &args.journal {
         use std::io::Write as _;
-        let file = std::fs::OpenOptions::new().create(true).append(true);
-        writeln!(file.clone().open(journal)?, "{}", args.name)?;
+        let mut how = std::fs::OpenOptions::new();
+        let mut file = how.create(true).append(true).open(journal)?;
+        writeln!(file, "{}", args.name)?;
     }
     Timer::after(Duration::from_millis(args.millis)).await;
     Ok(format!("{} is done", args.name))

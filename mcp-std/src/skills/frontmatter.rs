@@ -92,16 +92,17 @@ fn parse(yaml: &str) -> Result<Map<String, Value>, FrontmatterError> {
                 (None, TScalarStyle::Plain) => plain(&text)?,
                 (None, _) => Value::String(text),
             },
-            Event::SequenceStart(_, tag) | Event::MappingStart(_, tag) if tag.is_some() => {
+            Event::SequenceStart(_, Some(_)) | Event::MappingStart(_, Some(_)) => {
                 return Err(FrontmatterError::Unsupported("a tag"));
             }
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 if open.len() >= DEEPEST {
                     return Err(FrontmatterError::TooLarge);
                 }
-                open.push(match event {
-                    Event::SequenceStart(..) => Open::List(Vec::new()),
-                    _ => Open::Map(Map::new(), None),
+                open.push(if matches!(event, Event::SequenceStart(..)) {
+                    Open::List(Vec::new())
+                } else {
+                    Open::Map(Map::new(), None)
                 });
                 continue;
             }
@@ -110,7 +111,9 @@ fn parse(yaml: &str) -> Result<Map<String, Value>, FrontmatterError> {
                 Some(Open::Map(map, _)) => Value::Object(map),
                 None => continue,
             },
-            _ => continue,
+            Event::Nothing | Event::StreamStart | Event::DocumentStart | Event::DocumentEnd => {
+                continue;
+            }
         };
         match open.last_mut() {
             None if whole.is_some() => {
@@ -153,6 +156,8 @@ fn plain(text: &str) -> Result<Value, FrontmatterError> {
             let none = FrontmatterError::Unsupported("a number that JSON does not have");
             number.map(Value::Number).ok_or(none)?
         }
-        _ => Value::String(text.to_owned()),
+        Yaml::String(_) | Yaml::Array(_) | Yaml::Hash(_) | Yaml::Alias(_) | Yaml::BadValue => {
+            Value::String(text.to_owned())
+        }
     })
 }

@@ -138,10 +138,9 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
                 false => Ok(None),
             };
         }
-        let asked = match call.version {
-            ProtocolVersion::V2025_11_25 => call.params.and_then(|params| params.member("task")),
-            _ => None,
-        };
+        let has_tasks = call.version == ProtocolVersion::V2025_11_25;
+        let params = call.params.filter(|_| has_tasks);
+        let asked = params.and_then(|params| params.member("task"));
         // TL-03.
         match (asked.filter(|asked| !asked.is_null()), tool.task) {
             (Some(asked), Some(_)) => {
@@ -175,7 +174,12 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         let check_outputs = false;
         let detached = match &running.subject {
             Subject::Tool(tool) => S::detach(future, tool.clone(), check_outputs),
-            _ => None,
+            Subject::Prompt(_)
+            | Subject::Resource(..)
+            | Subject::Template(..)
+            | Subject::Completer(_)
+            | Subject::NoCompleter
+            | Subject::Extension(_) => None,
         };
         let Some(detached) = detached else {
             let message = format!("{} cannot be a task", running.subject);

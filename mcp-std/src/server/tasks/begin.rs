@@ -235,9 +235,8 @@ fn end(
     version: ProtocolVersion,
 ) -> TaskEnd {
     let internal = |message: String| TaskEnd::failed(ErrorCode::INTERNAL_ERROR, message);
-    let outcome = match finished {
-        Ok(outcome) => outcome,
-        Err(_) => return internal(format!("Tool {} panicked", tool.definition.name)),
+    let Ok(outcome) = finished else {
+        return internal(format!("Tool {} panicked", tool.definition.name));
     };
     match outcome {
         Outcome::Tool(result) => {
@@ -275,7 +274,11 @@ fn end(
             }
         }
         Outcome::Instead(instead) => internal(instead.to_string()),
-        _ => internal("The tool ended with something that is no result".to_owned()),
+        Outcome::Resource(_)
+        | Outcome::Prompt(_)
+        | Outcome::Completion(_)
+        | Outcome::Extension(_)
+        | Outcome::Asked => internal("The tool ended with something that is no result".to_owned()),
     }
 }
 

@@ -303,7 +303,7 @@ fn related(mut request: InputRequest<'static>, id: &str) -> InputRequest<'static
         InputRequest::Elicit(ElicitRequestParams::Form(form)) => form.meta = meta,
         InputRequest::Elicit(ElicitRequestParams::Url(url)) => url.meta = meta,
         InputRequest::Sample(sample) => sample.meta = meta,
-        _ => {}
+        InputRequest::Elicit(_) | InputRequest::ListRoots | InputRequest::Unknown { .. } | _ => {}
     }
     request
 }
