@@ -146,6 +146,20 @@ fn a_wrong_file_is_told_by_the_field() {
 }
 
 #[test]
+fn inputs_are_given_on_the_command_line() {
+    let folder = Folder::new("input");
+    let servers = json!({"inputs": [{"id": "mode"}], "servers": {"s": {"command": MCP, "args": ["${input:mode}"]}}});
+    let config = folder.write("mcp.json", &servers);
+    let (code, stdout, _) = run(&["--config", &config, "--input", "mode=serve", "list"]);
+    assert!(code == Some(0) && stdout.starts_with("s__echo"), "{stdout}");
+    let (_, stdout, stderr) = run(&["--config", &config, "list"]);
+    assert!(
+        stdout.is_empty() && stderr.contains("the input `mode`"),
+        "{stdout} {stderr}"
+    );
+}
+
+#[test]
 fn a_tool_that_has_changed_is_not_called_until_it_is_accepted() {
     let folder = Folder::new("trust");
     let config = folder.write("mcp.json", &two_good_ones());

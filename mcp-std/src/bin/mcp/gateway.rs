@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use futures_lite::StreamExt as _;
 use futures_lite::future::or;
+use mcp_std::host::HostConfig;
 use mcp_std::host::gateway::{Gateway as Servers, GatewayOptions};
-use mcp_std::host::{HostConfig, Variables};
 use mcp_std::http::Listener;
 
 use crate::connect::signals;
 use crate::failure::Failure;
-use crate::host::{NamingChoice, here, missing, says_who, within};
+use crate::host::{NamingChoice, missing, says_who, variables, within};
 use crate::{login, screen};
 
 #[derive(clap::Args)]
@@ -25,6 +25,9 @@ pub(crate) struct Gateway {
     /// The servers: a file with `mcpServers`, or with `servers` as VS Code has it
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    /// What the file's `${input:ID}` stands for; may be given several times
+    #[arg(long, value_name = "ID=VALUE")]
+    input: Vec<String>,
     /// Serves over HTTP at this address, such as 127.0.0.1:8000, instead of standard input and output; to clients on this
     /// machine, at any path
     #[arg(long, value_name = "ADDRESS")]
@@ -46,7 +49,7 @@ impl Gateway {
     }
 
     async fn serve(&self) -> Result<(), Failure> {
-        let config = HostConfig::load(&self.config, Variables::process().workspace(here()));
+        let config = HostConfig::load(&self.config, variables(&self.input)?);
         let config = config.map_err(|error| Failure::Usage(error.to_string()))?;
         for warning in config.warnings() {
             screen::print(&format!("mcp gateway: {warning}\n"));

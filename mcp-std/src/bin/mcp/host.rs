@@ -18,7 +18,7 @@ use mcp_std::host::{
 };
 use serde_json::{Value, json};
 
-use crate::arguments::{Values, object};
+use crate::arguments::{Values, object, pair};
 use crate::connect::{output, signals};
 use crate::failure::{Failure, Signal};
 use crate::text::{cut, printable};
@@ -37,6 +37,9 @@ pub(crate) struct Host {
     /// The servers: a file with `mcpServers`, or with `servers` as VS Code has it
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    /// What the file's `${input:ID}` stands for; may be given several times
+    #[arg(long, value_name = "ID=VALUE", global = true)]
+    input: Vec<String>,
     /// Prints JSON and nothing else on standard output
     #[arg(long, global = true)]
     json: bool,
@@ -111,7 +114,7 @@ impl Host {
     }
 
     async fn work(&self) -> Result<(), Failure> {
-        let config = HostConfig::load(&self.config, Variables::process().workspace(here()));
+        let config = HostConfig::load(&self.config, variables(&self.input)?);
         let config = config.map_err(|error| Failure::Usage(error.to_string()))?;
         let usage = |error: &dyn core::fmt::Display| Failure::Usage(error.to_string());
         let trust = match &self.trust {
@@ -273,8 +276,15 @@ impl Host {
     }
 }
 
-pub(crate) fn here() -> PathBuf {
-    std::env::current_dir().unwrap_or_default()
+/// What variables in the file stand for.
+pub(crate) fn variables(inputs: &[String]) -> Result<Variables, Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut variables = Variables::process().workspace(here);
+    for input in inputs {
+        let (id, value) = pair(input)?;
+        variables = variables.input(id, value);
+    }
+    Ok(variables)
 }
 
 /// Whoever says who asks has no use for a login.
