@@ -155,6 +155,6 @@ fn json_schema(schema: &mut Value) {
             }
         }
         Value::Array(all) => all.iter_mut().for_each(json_schema),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
