@@ -243,7 +243,7 @@ fn an_answer_is_the_same_as_a_whole_and_in_events() {
             Provider::OpenAiChat => ("/chat/completions", "authorization: bearer sk-secret-key"),
             Provider::OpenAiResponses => ("/responses", "authorization: bearer sk-secret-key"),
             Provider::Anthropic => ("/v1/messages", "x-api-key: sk-secret-key"),
-            _ => (
+            Provider::Gemini | _ => (
                 "/models/m-1:generateContent",
                 "x-goog-api-key: sk-secret-key",
             ),

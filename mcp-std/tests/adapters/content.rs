@@ -74,9 +74,11 @@ fn a_model_is_told_what_was_wrong_with_its_call() {
             Provider::OpenAiChat => json!({"choices": [{"message": {"tool_calls": [
                 {"id": "1", "function": {"name": "t", "arguments": "{oops"}},
                 {"id": "2", "function": {"name": "unknown", "arguments": "{}"}}]}}]}),
-            _ => json!({"output": [
+            Provider::OpenAiResponses | Provider::Anthropic | Provider::Gemini | _ => {
+                json!({"output": [
                 {"type": "function_call", "call_id": "1", "name": "t", "arguments": "{oops"},
-                {"type": "function_call", "call_id": "2", "name": "unknown", "arguments": "{}"}]}),
+                {"type": "function_call", "call_id": "2", "name": "unknown", "arguments": "{}"}]})
+            }
         };
         let reply = tools
             .read(answer.to_string().as_bytes())

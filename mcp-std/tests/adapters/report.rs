@@ -133,7 +133,11 @@ fn contains(there: Option<&Value>, value: &Value) -> bool {
     };
     match value {
         Value::Array(all) => all.iter().all(|one| there.contains(one)),
-        one => there.contains(one),
+        one @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => there.contains(one),
     }
 }
 

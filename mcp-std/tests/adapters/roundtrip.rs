@@ -62,7 +62,7 @@ fn arguments_survive_the_way_there_and_back() {
     );
     // Else the generator has lost its way, and nothing is tested.
     assert!(
-        written >= 1000 && made >= 99_000,
+        written >= 1000 && made >= 10_000,
         "{written} written, {made} made"
     );
 }
@@ -155,6 +155,6 @@ fn json_schema(schema: &mut Value) {
             }
         }
         Value::Array(all) => all.iter_mut().for_each(json_schema),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
