@@ -341,11 +341,6 @@ impl<S: Sharing> ServerBuilder<S> {
     /// Two tools, prompts or resources have one name or URI, a template cannot be parsed, the arguments of a tool are not
     /// a struct (its schema is no object), and other mistakes that [`BuildError`] names.
     pub fn build(self) -> Result<Server<S>, BuildError> {
-        let server = &self.identity.server;
-        if server.name.is_empty() || server.version.is_empty() {
-            tracing::warn!("the server has no name or no version, which clients show to people");
-        }
-        self.tools.iter().for_each(Tool::tell_name);
         let settings = Settings {
             limits: self.limits,
             max_concurrent: self.max_concurrent,
@@ -363,6 +358,11 @@ impl<S: Sharing> ServerBuilder<S> {
                 self.state_lifetime,
             ),
         };
+        let server = &self.identity.server;
+        if server.name.is_empty() || server.version.is_empty() {
+            tracing::warn!("the server has no name or no version, which clients show to people");
+        }
+        self.tools.iter().for_each(Tool::tell_name);
         let definitions = Definitions {
             identity: Arc::new(self.identity),
             tools: shared(self.tools),

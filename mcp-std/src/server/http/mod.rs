@@ -13,7 +13,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 
 use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
-use mcp_io::http::server::{Around, Error, Listener, Options, serve};
+use mcp_io::http::server::{Error, Listener, Options, serve};
 
 pub use body::HttpBody;
 pub use service::HttpService;
@@ -161,7 +161,7 @@ impl Http {
         mut self,
         around: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
     ) -> Self {
-        self.options.around = Around::new(around);
+        self.options.around = mcp_io::http::server::Around::new(around);
         self
     }
 
