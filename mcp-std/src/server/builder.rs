@@ -364,11 +364,6 @@ impl<S: Sharing> ServerBuilder<S> {
             .tasks
             .transpose()
             .map_err(|error| BuildError::TaskStore(error.to_string()))?;
-        let server = &self.identity.server;
-        if server.name.is_empty() || server.version.is_empty() {
-            tracing::warn!("the server has no name or no version, which clients show to people");
-        }
-        self.tools.iter().for_each(Tool::tell_name);
         let settings = Settings {
             limits: self.limits,
             max_concurrent: self.max_concurrent,
@@ -388,6 +383,11 @@ impl<S: Sharing> ServerBuilder<S> {
             #[cfg(feature = "tasks")]
             tasks,
         };
+        let server = &self.identity.server;
+        if server.name.is_empty() || server.version.is_empty() {
+            tracing::warn!("the server has no name or no version, which clients show to people");
+        }
+        self.tools.iter().for_each(Tool::tell_name);
         let definitions = Definitions {
             identity: Arc::new(self.identity),
             tools: shared(self.tools),

@@ -427,19 +427,6 @@ impl LastWords {
     }
 }
 
-/// Also trusts the authorities in these files.
-pub(crate) fn trusting(
-    mut builder: ClientBuilder,
-    files: &[PathBuf],
-) -> Result<ClientBuilder, Failure> {
-    for file in files {
-        let pem = fs::read(file)
-            .map_err(|error| Failure::Usage(format!("--ca {}: {error}", file.display())))?;
-        builder = builder.authorities(pem);
-    }
-    Ok(builder)
-}
-
 pub(crate) fn signals() -> io::Result<Signals> {
     #[cfg(unix)]
     {
@@ -462,6 +449,19 @@ pub(crate) fn output(text: &[u8]) -> Result<(), Failure> {
             Failure::Server(format!("standard output: {error}"))
         }
     })
+}
+
+/// Also trusts the authorities in these files.
+pub(crate) fn trusting(
+    mut builder: ClientBuilder,
+    files: &[PathBuf],
+) -> Result<ClientBuilder, Failure> {
+    for file in files {
+        let pem = fs::read(file)
+            .map_err(|error| Failure::Usage(format!("--ca {}: {error}", file.display())))?;
+        builder = builder.authorities(pem);
+    }
+    Ok(builder)
 }
 
 /// Whether a person reads standard output.

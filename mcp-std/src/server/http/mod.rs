@@ -14,7 +14,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 
 use mcp_core::binding::http::{HttpRules, SessionLimits, StreamLimits};
-use mcp_io::http::server::{Around, Error, Listener, Options, serve_straight};
+use mcp_io::http::server::{Error, Listener, Options, serve_straight};
 
 pub use body::HttpBody;
 pub use service::HttpService;
@@ -162,7 +162,7 @@ impl Http {
         mut self,
         around: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
     ) -> Self {
-        self.options.around = Around::new(around);
+        self.options.around = mcp_io::http::server::Around::new(around);
         self
     }
 
