@@ -175,7 +175,9 @@ fn dx_03_a_coding_that_nobody_offered_is_refused() {
                     stage.tells(&["unanswered"]);
                     match stage.faults.pop().expect("a fault") {
                         HttpFault::ContentCoding { found } => assert_eq!(found, coding),
-                        HttpFault::Status { status: told, body, .. } => {
+                        HttpFault::Status {
+                            status: told, body, ..
+                        } => {
                             assert_eq!((told, &*body), (status, ""));
                         }
                         other => panic!("{other}"),
