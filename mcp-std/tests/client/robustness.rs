@@ -71,7 +71,7 @@ fn hm_06_what_ends_here_has_no_code() {
             let CallError::Protocol(answer) = &error else {
                 panic!("{error}");
             };
-            assert_eq!(i64::from(answer.code.value()), code);
+            assert_eq!(answer.code.value(), code);
         }
         let options = CallOptions::new().timeout(MOMENT);
         let error = client.call_tool_with("t", &(), options).await;
