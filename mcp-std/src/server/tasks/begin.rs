@@ -14,6 +14,8 @@ use core::time::Duration;
 use futures_lite::FutureExt;
 use mcp_core::ErrorCode;
 use mcp_core::json::Json;
+#[cfg(feature = "host")]
+use mcp_core::json::RawJson;
 use mcp_core::model::{EncodeResult as _, ProtocolVersion};
 
 use super::live::Live;
@@ -258,6 +260,23 @@ fn end(
             TaskEnd::Completed {
                 result: written.as_str().to_owned(),
                 is_error: result.is_error,
+            }
+        }
+        #[cfg(feature = "host")]
+        Outcome::Relayed(result) => {
+            let written = Json::written(|json| {
+                json.begin_object();
+                if let Some(meta) = result.meta() {
+                    json.key("_meta");
+                    json.raw(meta);
+                }
+                result.members(version, json);
+                json.end_object();
+            });
+            let is_error = written.raw().member("isError");
+            TaskEnd::Completed {
+                is_error: is_error.and_then(RawJson::as_bool) == Some(true),
+                result: written.as_str().to_owned(),
             }
         }
         Outcome::Instead(Instead::Error(error)) => {

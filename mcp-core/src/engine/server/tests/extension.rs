@@ -124,7 +124,8 @@ fn who_did_not_declare_it_is_told_to() {
         r#"{"extensions":{"com.example/free":{}}}"#,
     ] {
         let mut out = Vec::new();
-        let incoming = engine.receive(modern("x/get", "", capabilities).as_bytes(), &mut out);
+        let message = modern("x/get", "", capabilities);
+        let incoming = engine.receive(message.as_bytes(), &mut out);
         assert!(matches!(incoming, Incoming::Rejected(_)));
         let answer = text(out);
         let expected = r#""data":{"requiredCapabilities":{"extensions":{"com.example/x":{}}}}"#;
@@ -134,7 +135,8 @@ fn who_did_not_declare_it_is_told_to() {
         );
     }
     // Not required.
-    let incoming = engine.receive(modern("free/do", "", "{}").as_bytes(), &mut Vec::new());
+    let message = modern("free/do", "", "{}");
+    let incoming = engine.receive(message.as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Call(_)));
 }
 
@@ -153,7 +155,8 @@ fn what_is_not_claimed() {
     let plain = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
     let mut legacy = engine();
     // Before there is a session.
-    let incoming = legacy.receive(plain("free/do").as_bytes(), &mut Vec::new());
+    let message = plain("free/do");
+    let incoming = legacy.receive(message.as_bytes(), &mut Vec::new());
     assert!(matches!(
         incoming,
         Incoming::Rejected(PeerFault::NotInitialized)
@@ -168,19 +171,22 @@ fn what_is_not_claimed() {
     );
     unknown(&mut legacy, &plain("x/get"));
     unknown(&mut legacy, &plain("tasks/get"));
-    let Incoming::Call(call) = legacy.receive(plain("free/do").as_bytes(), &mut Vec::new()) else {
+    let message = plain("free/do");
+    let Incoming::Call(call) = legacy.receive(message.as_bytes(), &mut Vec::new()) else {
         panic!("it is claimed");
     };
     assert!(call.extensions.contains(0));
     let mut last = engine();
     initialize(&mut last, "2025-11-25", "{}");
     assert_eq!(last.session_extensions(), None);
-    let incoming = last.receive(plain("tasks/get").as_bytes(), &mut Vec::new());
+    let message = plain("tasks/get");
+    let incoming = last.receive(message.as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Call(_)));
     let mut modern_ = engine();
     unknown(&mut modern_, &modern("tasks/get", "", ABLE));
     unknown(&mut modern_, &modern("notifications/x/told", "", ABLE));
-    let incoming = modern_.receive(modern("tools/list", "", ABLE).as_bytes(), &mut Vec::new());
+    let message = modern("tools/list", "", ABLE);
+    let incoming = modern_.receive(message.as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Handled));
     let told = r#"{"jsonrpc":"2.0","method":"notifications/x/told","params":{"z":1}}"#;
     let Incoming::Notification(told) = modern_.receive(told.as_bytes(), &mut Vec::new()) else {
