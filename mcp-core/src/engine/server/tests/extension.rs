@@ -30,12 +30,13 @@ fn engine() -> ServerEngine {
     ServerEngine::new(catalog(), Limits::DEFAULT, SEED)
 }
 
-fn modern(method: &str, params: &str, capabilities: &str) -> String {
+/// For as long as the tests run: what comes of a message borrows it.
+fn modern(method: &str, params: &str, capabilities: &str) -> &'static str {
     let meta = MODERN.replace(
         r#"clientCapabilities":{}"#,
         &format!(r#"clientCapabilities":{capabilities}"#),
     );
-    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}{meta}}}}}"#)
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}{meta}}}}}"#).leak()
 }
 
 const ABLE: &str = r#"{"extensions":{"com.example/x":{"b":2}}}"#;
@@ -150,7 +151,9 @@ fn what_is_not_claimed() {
         );
         assert!(text(out).contains("-32601"));
     };
-    let plain = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+    let plain = |method: &str| -> &'static str {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#).leak()
+    };
     let mut legacy = engine();
     // Before there is a session.
     let incoming = legacy.receive(plain("free/do").as_bytes(), &mut Vec::new());
@@ -166,8 +169,8 @@ fn what_is_not_claimed() {
             r#"{"com.example/free":{"f":1},"com.example/other":{}}"#
         ))
     );
-    unknown(&mut legacy, &plain("x/get"));
-    unknown(&mut legacy, &plain("tasks/get"));
+    unknown(&mut legacy, plain("x/get"));
+    unknown(&mut legacy, plain("tasks/get"));
     let Incoming::Call(call) = legacy.receive(plain("free/do").as_bytes(), &mut Vec::new()) else {
         panic!("it is claimed");
     };
@@ -178,8 +181,8 @@ fn what_is_not_claimed() {
     let incoming = last.receive(plain("tasks/get").as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Call(_)));
     let mut modern_ = engine();
-    unknown(&mut modern_, &modern("tasks/get", "", ABLE));
-    unknown(&mut modern_, &modern("notifications/x/told", "", ABLE));
+    unknown(&mut modern_, modern("tasks/get", "", ABLE));
+    unknown(&mut modern_, modern("notifications/x/told", "", ABLE));
     let incoming = modern_.receive(modern("tools/list", "", ABLE).as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Handled));
     let told = r#"{"jsonrpc":"2.0","method":"notifications/x/told","params":{"z":1}}"#;
@@ -235,8 +238,9 @@ fn topics_are_told_as_they_are_last() {
     // What is malformed, and what is too much.
     for wanted in [r#""xIds":"a""#, r#""xIds":[1]"#] {
         let filter = format!(r#""notifications":{{{wanted}}},"#);
-        let request =
-            modern("subscriptions/listen", &filter, ABLE).replace(r#""id":1"#, r#""id":2"#);
+        let request = modern("subscriptions/listen", &filter, ABLE)
+            .replace(r#""id":1"#, r#""id":2"#)
+            .leak();
         let Incoming::Listen(listening) = engine.receive(request.as_bytes(), &mut Vec::new())
         else {
             panic!("{wanted}");
