@@ -1,6 +1,7 @@
 //! Tasks in a file that survives the process, however that ends.
 
 use std::path::Path;
+use std::{fs, io};
 
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
@@ -24,12 +25,12 @@ impl RedbTaskStore {
     ///
     /// It cannot be opened or made, is none of these, or another process has it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, TaskStoreError> {
-        let database = Database::create(path).map_err(other)?;
-        let write = database.begin_write().map_err(other)?;
-        write.open_table(TASKS).map_err(other)?;
-        write.commit().map_err(other)?;
+        let path = path.as_ref();
+        if !path.try_exists().map_err(other)? {
+            make(path)?;
+        }
         Ok(Self {
-            database,
+            database: Database::open(path).map_err(other)?,
             most: 1 << 20,
         })
     }
@@ -40,6 +41,23 @@ impl RedbTaskStore {
         self.most = tasks;
         self
     }
+}
+
+/// Makes the file beside its place, and moves it there when it is one: a process that is killed meanwhile leaves no half of
+/// it, which nobody could open any more.
+fn make(path: &Path) -> Result<(), TaskStoreError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(other(error)),
+        Ok(()) | Err(_) => {}
+    }
+    let database = Database::create(&beside).map_err(other)?;
+    let write = database.begin_write().map_err(other)?;
+    write.open_table(TASKS).map_err(other)?;
+    write.commit().map_err(other)?;
+    drop(database);
+    fs::rename(&beside, path).map_err(other)
 }
 
 fn other(error: impl core::error::Error + Send + Sync + 'static) -> TaskStoreError {

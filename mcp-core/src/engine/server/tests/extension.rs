@@ -30,12 +30,13 @@ fn engine() -> ServerEngine {
     ServerEngine::new(catalog(), Limits::DEFAULT, SEED)
 }
 
-fn modern(method: &str, params: &str, capabilities: &str) -> String {
+/// For as long as the tests run: what comes of a message borrows it.
+fn modern(method: &str, params: &str, capabilities: &str) -> &'static str {
     let meta = MODERN.replace(
         r#"clientCapabilities":{}"#,
         &format!(r#"clientCapabilities":{capabilities}"#),
     );
-    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}{meta}}}}}"#)
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}{meta}}}}}"#).leak()
 }
 
 const ABLE: &str = r#"{"extensions":{"com.example/x":{"b":2}}}"#;
@@ -124,8 +125,7 @@ fn who_did_not_declare_it_is_told_to() {
         r#"{"extensions":{"com.example/free":{}}}"#,
     ] {
         let mut out = Vec::new();
-        let message = modern("x/get", "", capabilities);
-        let incoming = engine.receive(message.as_bytes(), &mut out);
+        let incoming = engine.receive(modern("x/get", "", capabilities).as_bytes(), &mut out);
         assert!(matches!(incoming, Incoming::Rejected(_)));
         let answer = text(out);
         let expected = r#""data":{"requiredCapabilities":{"extensions":{"com.example/x":{}}}}"#;
@@ -135,8 +135,7 @@ fn who_did_not_declare_it_is_told_to() {
         );
     }
     // Not required.
-    let message = modern("free/do", "", "{}");
-    let incoming = engine.receive(message.as_bytes(), &mut Vec::new());
+    let incoming = engine.receive(modern("free/do", "", "{}").as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Call(_)));
 }
 
@@ -152,11 +151,12 @@ fn what_is_not_claimed() {
         );
         assert!(text(out).contains("-32601"));
     };
-    let plain = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+    let plain = |method: &str| -> &'static str {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#).leak()
+    };
     let mut legacy = engine();
     // Before there is a session.
-    let message = plain("free/do");
-    let incoming = legacy.receive(message.as_bytes(), &mut Vec::new());
+    let incoming = legacy.receive(plain("free/do").as_bytes(), &mut Vec::new());
     assert!(matches!(
         incoming,
         Incoming::Rejected(PeerFault::NotInitialized)
@@ -169,24 +169,21 @@ fn what_is_not_claimed() {
             r#"{"com.example/free":{"f":1},"com.example/other":{}}"#
         ))
     );
-    unknown(&mut legacy, &plain("x/get"));
-    unknown(&mut legacy, &plain("tasks/get"));
-    let message = plain("free/do");
-    let Incoming::Call(call) = legacy.receive(message.as_bytes(), &mut Vec::new()) else {
+    unknown(&mut legacy, plain("x/get"));
+    unknown(&mut legacy, plain("tasks/get"));
+    let Incoming::Call(call) = legacy.receive(plain("free/do").as_bytes(), &mut Vec::new()) else {
         panic!("it is claimed");
     };
     assert!(call.extensions.contains(0));
     let mut last = engine();
     initialize(&mut last, "2025-11-25", "{}");
     assert_eq!(last.session_extensions(), None);
-    let message = plain("tasks/get");
-    let incoming = last.receive(message.as_bytes(), &mut Vec::new());
+    let incoming = last.receive(plain("tasks/get").as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Call(_)));
     let mut modern_ = engine();
-    unknown(&mut modern_, &modern("tasks/get", "", ABLE));
-    unknown(&mut modern_, &modern("notifications/x/told", "", ABLE));
-    let message = modern("tools/list", "", ABLE);
-    let incoming = modern_.receive(message.as_bytes(), &mut Vec::new());
+    unknown(&mut modern_, modern("tasks/get", "", ABLE));
+    unknown(&mut modern_, modern("notifications/x/told", "", ABLE));
+    let incoming = modern_.receive(modern("tools/list", "", ABLE).as_bytes(), &mut Vec::new());
     assert!(matches!(incoming, Incoming::Handled));
     let told = r#"{"jsonrpc":"2.0","method":"notifications/x/told","params":{"z":1}}"#;
     let Incoming::Notification(told) = modern_.receive(told.as_bytes(), &mut Vec::new()) else {
@@ -241,8 +238,9 @@ fn topics_are_told_as_they_are_last() {
     // What is malformed, and what is too much.
     for wanted in [r#""xIds":"a""#, r#""xIds":[1]"#] {
         let filter = format!(r#""notifications":{{{wanted}}},"#);
-        let request =
-            modern("subscriptions/listen", &filter, ABLE).replace(r#""id":1"#, r#""id":2"#);
+        let request = modern("subscriptions/listen", &filter, ABLE)
+            .replace(r#""id":1"#, r#""id":2"#)
+            .leak();
         let Incoming::Listen(listening) = engine.receive(request.as_bytes(), &mut Vec::new())
         else {
             panic!("{wanted}");

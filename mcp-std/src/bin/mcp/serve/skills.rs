@@ -3,7 +3,7 @@
 use mcp_std::ServerBuilder;
 use mcp_std::skills::Skills;
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     (
         "trying-out/SKILL.md",
         "---\nname: trying-out\ndescription: Tries a client of the Model Context Protocol with this server\n---\n\n# Trying a \
@@ -17,6 +17,10 @@ const FILES: [(&str, &str); 4] = [
     (
         "trying-out/references/forms/user.json",
         "{\"name\": \"Ada\"}\n",
+    ),
+    (
+        "examples/greeting/references/words.md",
+        "Hello, hi, good day.\n",
     ),
     (
         "examples/greeting/SKILL.md",

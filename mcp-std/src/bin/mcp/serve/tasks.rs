@@ -7,8 +7,8 @@ use mcp_std::model::TaskSupport;
 use mcp_std::schemars::{self, JsonSchema};
 use mcp_std::tasks::{MemoryTaskStore, Tasks};
 use mcp_std::{
-    Context, Elicited, ErrorCode, InputRequired, Instead, IntoToolResult as _, ProtocolError,
-    ServerBuilder, Tool, ToolResult,
+    AskError, Context, Elicited, ErrorCode, InputRequired, Instead, IntoToolResult as _,
+    ProtocolError, ServerBuilder, Tool, ToolResult,
 };
 use serde::Deserialize;
 
@@ -141,9 +141,9 @@ async fn test_tool_with_task(context: Context) -> Result<ToolResult, Instead> {
 }
 
 /// A question without an answer fails the call as its cause says.
-fn asking(error: mcp_std::AskError) -> Instead {
-    match error {
-        mcp_std::AskError::Unsupported(missing) => Instead::MissingCapability(missing),
-        error => ProtocolError::new(ErrorCode::INTERNAL_ERROR, error.to_string()).into(),
+fn asking(error: AskError) -> Instead {
+    if let AskError::Unsupported(missing) = error {
+        return Instead::MissingCapability(missing);
     }
+    ProtocolError::new(ErrorCode::INTERNAL_ERROR, error.to_string()).into()
 }
