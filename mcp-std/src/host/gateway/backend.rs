@@ -4,7 +4,7 @@ use core::future::Future;
 use std::sync::{Arc, Weak};
 
 use async_channel::Receiver;
-use futures_lite::future::or;
+use futures_lite::future::{or, poll_once};
 use mcp_core::ErrorCode;
 use mcp_core::engine::server::Catalog;
 use mcp_core::json::{Json, RawJson};
@@ -101,29 +101,41 @@ impl Backend {
                     return;
                 };
                 front.publish(self.at, offering.clone(), stale);
-                let follows = stale.resources;
+                let follows = core::mem::take(&mut stale).resources;
                 *last = Some(offering);
                 if follows {
-                    // Of the resources that are listed now.
-                    changes = self.subscribe(client, last.as_deref()).await;
+                    // Of the resources that are listed now. What the one before has heard meanwhile is not to be lost.
+                    let next = self.subscribe(client, last.as_deref()).await;
+                    let before = core::mem::replace(&mut changes, next);
+                    if let Some(mut before) = before {
+                        while let Some(Some(change)) = poll_once(before.next()).await {
+                            self.heard(change, last.as_deref(), &mut stale);
+                        }
+                    }
+                    continue;
                 }
             }
-            stale = Lists::default();
             let Some(subscription) = &mut changes else {
                 return core::future::pending().await;
             };
             match subscription.next().await {
-                Some(Change::Tools) => stale.tools = true,
-                Some(Change::Resources) => stale.resources = true,
-                Some(Change::Prompts) => stale.prompts = true,
-                Some(Change::Resource(uri)) => {
-                    if let Some(front) = self.front.upgrade() {
-                        front.server.resource_updated(&uri);
-                    }
-                }
-                Some(Change::ManyResources) => self.all_updated(last.as_deref()),
+                Some(change) => self.heard(change, last.as_deref(), &mut stale),
                 None => return core::future::pending().await,
             }
+        }
+    }
+
+    fn heard(&self, change: Change, last: Option<&Offering>, stale: &mut Lists) {
+        match change {
+            Change::Tools => stale.tools = true,
+            Change::Resources => stale.resources = true,
+            Change::Prompts => stale.prompts = true,
+            Change::Resource(uri) => {
+                if let Some(front) = self.front.upgrade() {
+                    front.server.resource_updated(&uri);
+                }
+            }
+            Change::ManyResources => self.all_updated(last),
         }
     }
 
