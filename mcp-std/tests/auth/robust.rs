@@ -55,7 +55,7 @@ fn wanting(world: &World, wanted: impl Fn(&Value) -> &'static str + Send + Sync 
 
 /// OA-02: of two issuers that differ in the slash of an empty path only, that of the metadata counts from then on.
 #[test]
-fn a_slash_after_the_host_of_an_issuer_makes_no_difference() {
+fn oa_02_a_slash_after_the_host_of_an_issuer_makes_no_difference() {
     let world = World::new();
     let named = format!("{}/", world.issuer.origin());
     world.with_resource(|it| it["authorization_servers"] = json!([named]));
@@ -88,7 +88,7 @@ fn user_with(altered: impl Fn(String) -> String + Send + Sync + Clone + 'static)
 
 /// OA-04: what the server calls itself is sent as it stands there.
 #[test]
-fn the_published_resource_is_sent_unchanged() {
+fn oa_04_the_published_resource_is_sent_unchanged() {
     let forms: [fn(&str) -> String; 3] = [
         str::to_owned,
         |origin| format!("{origin}/mcp/"),
@@ -116,7 +116,7 @@ fn the_published_resource_is_sent_unchanged() {
 
 /// OA-05: the query of an endpoint does not make it another server.
 #[test]
-fn an_endpoint_with_a_query_has_the_resource_that_is_published() {
+fn oa_05_an_endpoint_with_a_query_has_the_resource_that_is_published() {
     let world = World::new();
     let client = smol::block_on(
         Client::builder("test", "1")
@@ -136,7 +136,7 @@ fn an_endpoint_with_a_query_has_the_resource_that_is_published() {
 
 /// OA-06: who is shown the metadata of another server is told whose they are, and whose they should be.
 #[test]
-fn a_resource_that_is_another_one_is_named() {
+fn oa_06_a_resource_that_is_another_one_is_named() {
     let world = World::new();
     let wrong = format!("{}/m", world.server.origin());
     world.with_resource(|it| it["resource"] = json!(wrong));
@@ -149,7 +149,7 @@ fn a_resource_that_is_another_one_is_named() {
 
 /// OA-07: 0 and less is over at once, nothing and rubbish is unknown, and all others are so many seconds.
 #[test]
-fn lives_of_tokens_in_every_form() {
+fn oa_07_lives_of_tokens_in_every_form() {
     for (life, is_over) in [
         (json!(0), true),
         (json!(-5), true),
@@ -182,7 +182,7 @@ fn lives_of_tokens_in_every_form() {
 
 /// OA-08: a refresh token is kept until the authorization server says that it is over.
 #[test]
-fn a_refresh_token_ends_with_a_word_and_not_with_an_accident() {
+fn oa_08_a_refresh_token_ends_with_a_word_and_not_with_an_accident() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     let script = Arc::new(Mutex::new(VecDeque::from([
@@ -226,7 +226,7 @@ fn a_refresh_token_ends_with_a_word_and_not_with_an_accident() {
 
 /// OA-08: those who find out at once that a token is over refresh it once.
 #[test]
-fn requests_that_are_refused_at_once_share_one_refresh() {
+fn oa_08_requests_that_are_refused_at_once_share_one_refresh() {
     let world = World::new();
     let client = Arc::new(world.connect(user()).expect("a connection"));
     world.revoke();
@@ -242,7 +242,7 @@ fn requests_that_are_refused_at_once_share_one_refresh() {
 
 /// OA-09: of two places that a challenge names, and of those that follow from the URL, the one that is there counts.
 #[test]
-fn metadata_are_looked_for_in_all_places_that_are_named() {
+fn oa_09_metadata_are_looked_for_in_all_places_that_are_named() {
     let root = "/.well-known/oauth-protected-resource";
     for second in [true, false] {
         let world = World::new();
@@ -271,7 +271,7 @@ fn metadata_are_looked_for_in_all_places_that_are_named() {
 
 /// OA-11: a server that takes no token costs one refresh and one login, and then nothing any more.
 #[test]
-fn a_server_that_takes_nothing_is_given_up() {
+fn oa_11_a_server_that_takes_nothing_is_given_up() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     world.server.replace("/mcp", |_| Answer::status(401));
@@ -289,7 +289,7 @@ fn a_server_that_takes_nothing_is_given_up() {
 
 /// OA-12: two scopes that are wanted in turns are asked for together.
 #[test]
-fn scopes_that_are_wanted_in_turns_are_asked_for_once() {
+fn oa_12_scopes_that_are_wanted_in_turns_are_asked_for_once() {
     let world = World::new();
     world.with_resource(|it| it["scopes_supported"] = json!([]));
     wanting(&world, |body| match body["method"].as_str() {
@@ -307,7 +307,7 @@ fn scopes_that_are_wanted_in_turns_are_asked_for_once() {
 
 /// OA-13: what is missing is named, whoever could or could not be asked for it; a plain 403 is no question.
 #[test]
-fn a_missing_scope_is_named_and_a_refusal_is_one() {
+fn oa_13_a_missing_scope_is_named_and_a_refusal_is_one() {
     let world = World::new();
     let store = user();
     world.connect(store.clone()).expect("a connection");
@@ -336,7 +336,7 @@ fn a_missing_scope_is_named_and_a_refusal_is_one() {
 
 /// OA-14: a refresh that is refused for its form leads to one login, and no further.
 #[test]
-fn a_refresh_that_is_not_understood_leads_to_the_user() {
+fn oa_14_a_refresh_that_is_not_understood_leads_to_the_user() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     world.with_tokens(|asked, answer| {
@@ -353,7 +353,7 @@ fn a_refresh_that_is_not_understood_leads_to_the_user() {
 
 /// OA-14: a token that has become narrower is known as that, and widened when that is wanted.
 #[test]
-fn a_narrower_token_is_widened_when_it_has_to_be() {
+fn oa_14_a_narrower_token_is_widened_when_it_has_to_be() {
     let world = World::new();
     let client = world
         .connect(user().scopes(["read", "write"]))
@@ -380,7 +380,7 @@ fn a_narrower_token_is_widened_when_it_has_to_be() {
 
 /// OA-14: who is not given a scope is not asked for it again and again.
 #[test]
-fn a_scope_that_is_never_given_is_asked_for_once() {
+fn oa_14_a_scope_that_is_never_given_is_asked_for_once() {
     let world = World::new();
     let given = world.given.clone();
     world.with_tokens(move |_, mut answer| {
@@ -406,7 +406,7 @@ fn a_scope_that_is_never_given_is_asked_for_once() {
 
 /// OA-15: the method that the registration comes back with is the one that is used, and there is one of them.
 #[test]
-fn the_registered_method_is_used() {
+fn oa_15_the_registered_method_is_used() {
     for (method, secret) in [("none", None), ("client_secret_post", Some("hush"))] {
         let world = World::new();
         let client = json!({"client_id": "c", "client_secret": secret, "token_endpoint_auth_method": method});
@@ -425,7 +425,7 @@ fn the_registered_method_is_used() {
 
 /// OA-15: a method that takes a secret is nothing without one, and nobody logs in for it first.
 #[test]
-fn a_client_that_lacks_its_secret_asks_nobody() {
+fn oa_15_a_client_that_lacks_its_secret_asks_nobody() {
     for method in ["client_secret_basic", "client_secret_post"] {
         let world = World::new();
         let client = json!({"client_id": "c", "token_endpoint_auth_method": method});
@@ -465,7 +465,7 @@ fn forgetful(world: &World) {
 
 /// OA-16: a client that is forgotten is registered once more, whether that shows at a refresh or at a login.
 #[test]
-fn a_client_that_is_forgotten_is_registered_once_more() {
+fn oa_16_a_client_that_is_forgotten_is_registered_once_more() {
     let world = World::new();
     let client = world.connect(user()).expect("a connection");
     forgetful(&world);
@@ -487,7 +487,7 @@ fn a_client_that_is_forgotten_is_registered_once_more() {
 
 /// OA-16: a page that does not lead back may be one that says that the client is not known.
 #[test]
-fn a_visit_without_end_costs_the_registration() {
+fn oa_16_a_visit_without_end_costs_the_registration() {
     let world = World::new();
     let lost = Arc::new(AtomicUsize::new(0));
     let seen = lost.clone();
@@ -520,7 +520,7 @@ fn a_visit_without_end_costs_the_registration() {
 /// OA-16: an answer that says something else than that is no reason to forget anything, and one that says nothing is none to
 /// give up.
 #[test]
-fn other_refusals_cost_no_registration() {
+fn oa_16_other_refusals_cost_no_registration() {
     let world = World::new();
     let auth = user();
     world.issuer.replace("/token", |_| {

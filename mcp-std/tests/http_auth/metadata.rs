@@ -73,7 +73,7 @@ fn oa_01_browsers_may_ask_first() {
 
 /// OA-01: what is not there is 404, and no 401.
 #[test]
-fn nothing_else_is_there() {
+fn oa_01_nothing_else_is_there() {
     let issuer = Issuer::new(&[]);
     let protected = Protected::by(&issuer);
     let status = |method: &str, target: &str| {

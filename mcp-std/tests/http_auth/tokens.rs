@@ -212,7 +212,7 @@ fn a_remembered_token_ends_in_time() {
 
 /// OA-10: an error is only where a token was. AUT-03, RSV-02, RSV-03, RFC 6750.
 #[test]
-fn what_is_no_token_is_told_apart() {
+fn oa_10_what_is_no_token_is_told_apart() {
     let key = Signer::es256("a");
     let issuer = Issuer::new(&[&key]);
     let protected = Protected::new(builder(&issuer).scopes(["read"]));
