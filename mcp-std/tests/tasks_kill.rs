@@ -86,7 +86,7 @@ fn killed(times: usize) {
     std::fs::create_dir_all(&directory).expect("a directory");
     let (file, journal) = (directory.join("tasks.redb"), directory.join("journal"));
     let seed = u64::from(std::process::id()) << 20 | 0x5eed;
-    println!("seed {seed}");
+    eprintln!("seed {seed}");
     let mut random = Random(seed);
     // By their ids, the names of tasks that were accepted and have not been seen to end.
     let mut open = BTreeMap::<String, String>::new();
@@ -142,7 +142,7 @@ fn killed(times: usize) {
     }
     let twice: Vec<_> = runs.iter().filter(|(_, runs)| **runs > 1).collect();
     assert!(twice.is_empty(), "{twice:?}");
-    println!("{times} times killed: {completed} tasks done, {interrupted} cut short, none lost");
+    eprintln!("{times} times killed: {completed} tasks done, {interrupted} cut short, none lost");
     assert!(completed > 0, "nothing was tried");
     std::fs::remove_dir_all(&directory).expect("it can be removed");
 }

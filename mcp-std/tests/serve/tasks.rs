@@ -32,9 +32,11 @@ async fn ask(context: Context) -> Result<String, AskError> {
 
 async fn later(context: Context) -> Result<String, Instead> {
     let asked = context.elicit_form::<Name>("Who?").await;
-    let name = asked.map_err(|error| match error {
-        AskError::Unsupported(missing) => Instead::MissingCapability(missing),
-        error => ProtocolError::new(mcp_std::ErrorCode::INTERNAL_ERROR, error.to_string()).into(),
+    let name = asked.map_err(|error| {
+        if let AskError::Unsupported(missing) = error {
+            return Instead::MissingCapability(missing);
+        }
+        ProtocolError::new(mcp_std::ErrorCode::INTERNAL_ERROR, error.to_string()).into()
     })?;
     let name = name
         .accepted()
