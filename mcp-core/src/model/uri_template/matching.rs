@@ -310,6 +310,10 @@ impl Expression {
     /// Reads a value that stands without its name and does not explode.
     fn read_value<'t>(&'t self, at: usize, text: &str, found: &mut Found<'t>) -> Option<()> {
         let variable = self.variables.get(at)?;
+        // It stands here for one of those that explode: in a value it would have been encoded.
+        if text.contains('=') && !self.operator.is_named() && !self.operator.keeps_reserved() {
+            return None;
+        }
         if let Modifier::Prefix(length) = variable.modifier {
             let text = decode(text)?;
             let fits = text.chars().count() <= length;

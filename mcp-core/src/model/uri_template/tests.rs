@@ -345,6 +345,14 @@ fn hostile_uris_take_no_longer_than_others() {
     assert!(self::template("{?k*}").matches(&query).is_none());
 }
 
+/// An equals sign is for variables that explode, and not for those beside them.
+#[test]
+fn a_sign_that_would_have_been_encoded_is_in_no_value() {
+    assert!(template("{+x}{y,z*}").matches("?=").is_none());
+    assert!(template("{y,z*}").matches("a,b=c").is_some());
+    assert!(template("{y,z*}").matches("a=b,c").is_none());
+}
+
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z0-9._~-]{1,6}",
