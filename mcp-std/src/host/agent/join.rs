@@ -70,7 +70,7 @@ mod tests {
             }
         };
         let mut join = Join::new(2);
-        for (at, times) in [5, 1, 1, 1].into_iter().enumerate() {
+        for (at, times) in [9, 1, 1, 1].into_iter().enumerate() {
             join.push(at, work(times));
         }
         let mut order = Vec::new();

@@ -21,7 +21,7 @@ use crate::host::offer::ToolDigest;
 /// ```
 ///
 /// `outcome` is `ok`, `tool_error` or `error`; then `error` says which. What is secret is not in it: see
-/// [`Redactor`](crate::host::Redactor). What tools return is not in it either.
+/// [`Redactor`]. What tools return is not in it either.
 ///
 /// A line that cannot be written is lost, and told to `tracing`; calls go on. The writer is called where the call is awaited,
 /// and is not to block for long.
