@@ -44,12 +44,18 @@ impl<'a> Extensions<'a> {
     /// As many as have a place in [`Declared`].
     pub(super) const MOST: usize = 32;
 
+    /// Without an allocator there are none: said so that nothing of what serves them is in the program.
+    #[inline]
+    const fn all(self) -> &'a [Extension] {
+        if cfg!(feature = "alloc") { self.0 } else { &[] }
+    }
+
     pub(super) const fn is_empty(self) -> bool {
-        self.0.is_empty()
+        self.all().is_empty()
     }
 
     pub(super) fn get(self, at: usize) -> Option<&'a Extension> {
-        self.0.get(at)
+        self.all().get(at)
     }
 
     /// Those of a revision: the capabilities of the protocol itself, or the others.
@@ -59,12 +65,12 @@ impl<'a> Extensions<'a> {
         capabilities: bool,
     ) -> impl Iterator<Item = &'a Extension> {
         let spoken = move |it: &&Extension| it.is_in(version) && it.is_capability() == capabilities;
-        self.0.iter().filter(spoken)
+        self.all().iter().filter(spoken)
     }
 
     /// Whether one of them claims requests of this name, in any revision.
     pub(super) fn claims(self, name: JsonStr<'_>) -> bool {
-        let mut methods = self.0.iter().flat_map(Extension::methods);
+        let mut methods = self.all().iter().flat_map(Extension::methods);
         methods.any(|method| method.is_request() && name == *method.name())
     }
 
@@ -75,7 +81,7 @@ impl<'a> Extensions<'a> {
         is_request: bool,
         version: ProtocolVersion,
     ) -> Option<Claim> {
-        (0..).zip(self.0).find_map(|(extension, it)| {
+        (0..).zip(self.all()).find_map(|(extension, it)| {
             let meant = |method: &ExtensionMethod| {
                 method.is_request() == is_request && name == *method.name()
             };
@@ -87,7 +93,7 @@ impl<'a> Extensions<'a> {
     /// The member that `Mcp-Name` repeats for a method.
     pub(super) fn mirrored(self, name: JsonStr<'_>, version: ProtocolVersion) -> Option<&'a str> {
         let Claim { extension, method } = self.find(name, true, version)?;
-        self.0[extension].methods()[method].mirrored()
+        self.all()[extension].methods()[method].mirrored()
     }
 
     /// Which of them a client's capabilities declare: those whose value is an object (CAP-05).
@@ -100,7 +106,7 @@ impl<'a> Extensions<'a> {
         for (name, settings) in all.and_then(RawJson::as_object).into_iter().flatten() {
             let meant = |it: &Extension| !it.is_capability() && name == *it.id();
             if settings.as_object().is_some()
-                && let Some(at) = self.0.iter().position(meant)
+                && let Some(at) = self.all().iter().position(meant)
             {
                 declared.0 |= 1 << at;
             }
@@ -111,7 +117,7 @@ impl<'a> Extensions<'a> {
     /// What clients can listen for: positions, with the member of the filter and the notification.
     pub(super) fn topics(self) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
         let modern = |it: &Extension| it.is_in(ProtocolVersion::LATEST_MODERN);
-        (0..).zip(self.0).filter_map(move |(at, it)| {
+        (0..).zip(self.all()).filter_map(move |(at, it)| {
             let (member, notification) = it.topic().filter(|_| modern(it))?;
             Some((at, member, notification))
         })

@@ -79,7 +79,12 @@ impl Offers {
             json.key(capability.id());
             json.raw(capability.declares());
         }
-        if extensions.is_some() || claims.of(version, false).next().is_some() {
+        if claims.of(version, false).next().is_none() {
+            if let Some(extensions) = extensions {
+                json.key("extensions");
+                json.raw(extensions);
+            }
+        } else {
             json.key("extensions");
             json.begin_object();
             for (id, settings) in extensions
