@@ -23,6 +23,8 @@ pub(crate) struct Live {
     state: Mutex<State>,
     /// Closed when it is to be cancelled.
     cancel: (Sender<()>, Receiver<()>),
+    /// From looking how it stands until that is told.
+    telling: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -72,7 +74,13 @@ impl Live {
                 wakers: Vec::new(),
             }),
             cancel: async_channel::bounded(1),
+            telling: Mutex::new(()),
         }
+    }
+
+    /// Nobody else tells how it stands meanwhile.
+    pub(super) fn telling(&self) -> MutexGuard<'_, ()> {
+        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn id(&self) -> &str {

@@ -233,6 +233,7 @@ impl Service {
         match kept {
             Ok(true) => {
                 if let Ok(Some(record)) = self.store.get(live.id()) {
+                    let _telling = live.telling();
                     self.announce_record(&record, None);
                 }
             }
@@ -280,8 +281,13 @@ impl Service {
         Ok((record.ok_or_else(missing)?, live))
     }
 
+    /// Tells who listens how a running task stands. What is told last is the latest, whoever else tells something.
     fn announce(&self, live: &Live) {
-        self.announce_record(&live.record, Some(&live.now()));
+        let _telling = live.telling();
+        // Its end says how it stands.
+        if !live.is_ended() {
+            self.announce_record(&live.record, Some(&live.now()));
+        }
     }
 
     fn announce_record(&self, record: &TaskRecord, now: Option<&live::Now>) {
