@@ -116,6 +116,8 @@ pub struct Auth {
     turns: Turns,
     max_step_ups: usize,
     login_timeout: Duration,
+    /// Trusted at a logout.
+    authorities: Vec<Vec<u8>>,
 }
 
 /// What the flow has to know.
@@ -241,6 +243,7 @@ impl Auth {
             turns: Turns::default(),
             max_step_ups: 2,
             login_timeout: Duration::from_secs(600),
+            authorities: Vec::new(),
         }
     }
 
@@ -341,6 +344,13 @@ impl Auth {
                 Box::pin(async move { back.await.map_err(AuthError::Visit) })
             }),
         };
+        self
+    }
+
+    /// At a [`logout`](Self::logout): trusts these authorities, certificates in PEM, besides those that browsers trust. At a
+    /// login it is the client that asks, with [those that it trusts](crate::client::ClientBuilder::authorities).
+    pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.authorities.push(pem.into());
         self
     }
 

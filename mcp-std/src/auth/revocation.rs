@@ -59,8 +59,11 @@ impl Auth {
 
     /// Whether the authorization server offers this.
     async fn revoke(&self, tokens: Tokens, url: &str) -> Result<bool, AuthError> {
-        let http = io::Client::builder().redirects(false).build();
-        let http = http.map_err(|error| AuthError::Unreachable {
+        let mut http = io::Client::builder().redirects(false);
+        for authority in &self.authorities {
+            http = http.authorities(authority.clone());
+        }
+        let http = http.build().map_err(|error| AuthError::Unreachable {
             url: tokens.issuer.clone(),
             reason: error.to_string(),
         })?;

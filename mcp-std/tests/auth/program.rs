@@ -115,6 +115,27 @@ fn a_client_that_is_registered_already_is_named() {
     assert!(!said.contains("from-the-environment"));
 }
 
+/// Authorities that are none are told, so those that are some are trusted.
+#[test]
+fn a_logout_trusts_more_authorities() {
+    let (world, home) = (World::new(), Home::new("logout-ca"));
+    let url = &*world.url();
+    let (code, _, said) = mcp(&home.0, &["login", url]);
+    assert_eq!(code, 0, "{said}");
+    let (code, _, said) = mcp(&home.0, &["logout", url, "--ca", "not/there.pem"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("--ca not/there.pem"), "{said}");
+    let file = home.0.join("none.pem");
+    fs::write(&file, "no certificate").expect("a folder of this test");
+    let file = file.to_str().expect("UTF-8");
+    let (code, _, said) = mcp(&home.0, &["logout", url, "--ca", file]);
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("no certificate among the authorities"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_logout_says_what_may_still_be_good() {
     let (world, home) = (World::new(), Home::new("logout"));

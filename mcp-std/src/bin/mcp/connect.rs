@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -457,11 +457,14 @@ pub(crate) fn trusting(
     files: &[PathBuf],
 ) -> Result<ClientBuilder, Failure> {
     for file in files {
-        let pem = fs::read(file)
-            .map_err(|error| Failure::Usage(format!("--ca {}: {error}", file.display())))?;
-        builder = builder.authorities(pem);
+        builder = builder.authorities(authority(file)?);
     }
     Ok(builder)
+}
+
+/// What is in a file that was given as `--ca`.
+pub(crate) fn authority(file: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(file).map_err(|error| Failure::Usage(format!("--ca {}: {error}", file.display())))
 }
 
 /// Whether a person reads standard output.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use mcp_std::auth::{Auth, Credentials, FileStore, LoggedOut, Secret};
 use mcp_std::client::{CallError, Client, HttpFault};
 
-use crate::connect::trusting;
+use crate::connect::{authority, trusting};
 use crate::failure::Failure;
 use crate::screen;
 use crate::text::printable;
@@ -49,6 +49,9 @@ pub(crate) struct Logout {
     /// Where the server is, as it was written for the login
     #[arg(value_name = "URL")]
     url: String,
+    /// Trusts the certificate authorities in this file, in PEM, besides those that browsers trust; may be given several times
+    #[arg(long, value_name = "FILE")]
+    ca: Vec<PathBuf>,
 }
 
 /// How commands get tokens: from what is kept, and from the user if there is one.
@@ -130,7 +133,14 @@ impl Login {
 
 impl Logout {
     pub(crate) fn run(&self) -> ExitCode {
-        let said = match async_io::block_on(kept().logout(&self.url)) {
+        let mut auth = kept();
+        for file in &self.ca {
+            match authority(file) {
+                Ok(pem) => auth = auth.authorities(pem),
+                Err(failure) => return failure.report("logout"),
+            }
+        }
+        let said = match async_io::block_on(auth.logout(&self.url)) {
             Err(error) => return fault(error).report("logout"),
             Ok(LoggedOut::Unknown) => "there was no login to",
             Ok(LoggedOut::Unrevoked(error)) => {
