@@ -272,6 +272,10 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             }
             let Poll::Ready(Some(note)) = self.notes.as_mut().poll_next(cx) else {
                 self.asks.settle(&self.link, self.wire.engine_mut(), out);
+                // What woke this turn, or found no room among the notes, may have come after this turn had looked.
+                if self.hub.changes() != self.seen {
+                    cx.waker().wake_by_ref();
+                }
                 let idle = self.running.is_empty() && self.waiting.is_empty();
                 return if idle { Poll::Ready(()) } else { Poll::Pending };
             };

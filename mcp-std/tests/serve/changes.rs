@@ -275,3 +275,36 @@ fn li_03_a_storm_of_changes() {
         peer
     });
 }
+
+/// A change that comes while the connection hears of another is told after it, not with the next message that happens to
+/// come.
+#[test]
+fn li_02_two_changes_close_together() {
+    const ROUNDS: u32 = 10_000;
+    let server = builder().build().expect("a server");
+    let changing = server.clone();
+    let (change, changes) = std::sync::mpsc::channel::<u32>();
+    let thread = std::thread::spawn(move || {
+        for apart in changes {
+            changing.resource_updated("mem://a");
+            (0..apart).for_each(|_| core::hint::spin_loop());
+            changing.resource_updated("mem://b");
+        }
+    });
+    clean(&server, |mut peer| async move {
+        peer.handshake("2025-06-18", &json!({})).await;
+        for uri in ["mem://a", "mem://b"] {
+            let subscribe = json!({ "uri": uri });
+            peer.request("s", "resources/subscribe", &subscribe).await;
+        }
+        for round in 0..ROUNDS {
+            change.send(round % 500).expect("the thread runs");
+            let both = [peer.message().await, peer.message().await];
+            let mut uris = both.each_ref().map(|it| &it["params"]["uri"]);
+            uris.sort_by_key(|it| it.as_str());
+            assert_eq!(uris, ["mem://a", "mem://b"]);
+        }
+        peer
+    });
+    thread.join().expect("it does not panic");
+}
