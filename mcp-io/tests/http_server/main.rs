@@ -4,6 +4,7 @@ mod bodies;
 mod bounds;
 mod client;
 mod exchanges;
+mod resets;
 mod service;
 mod shutdown;
 mod straight;
