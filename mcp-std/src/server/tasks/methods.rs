@@ -147,22 +147,29 @@ impl Service {
     // TL-08, TL-10, TL-11.
     async fn result(&self, context: &Context, id: &str) -> Result<Json<'static>, Instead> {
         let mut seen = None;
+        // There may be a way to its client.
+        let mut is_heard = true;
         let record = loop {
             let (record, live) = self.find(id, owner(context), true)?;
             let Some(live) = live else { break record };
-            if let Some((number, request)) = live.take_question() {
+            if is_heard && let Some((number, request)) = live.take_question() {
                 let question = Question {
                     live: &live,
                     number,
                 };
                 let asked = async {
                     let answer = context.ask_now(related(request, id)).await;
-                    // Nobody is there: whoever asks for the result next may be.
+                    // Nobody is there: whoever asks for the result next may be. This request only waits from now on, or
+                    // it would take the same question again at once.
                     let answered = !matches!(answer, Err(AskError::Closed));
                     question.settle(answered.then_some(answer));
+                    answered
                 };
-                let ended = live.ended();
-                asked.or(ended).await;
+                let ended = async {
+                    live.ended().await;
+                    true
+                };
+                is_heard = asked.or(ended).await;
                 continue;
             }
             let (version, ended) = live.changed(seen).await;
