@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use async_io::Timer;
 use mcp_core::ErrorCode;
 use mcp_core::json::Json;
 use mcp_core::model::ProtocolVersion;
@@ -148,6 +149,13 @@ fn interrupt(store: &dyn TaskStore) -> Result<(), TaskStoreError> {
     store.sweep(now())
 }
 
+/// What is answered when there is no room for a task.
+const BUSY: &str = "Server busy: too many tasks, retry later";
+
+/// From one attempt to keep the end of a task to the next: each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LAST_PAUSE: Duration = Duration::from_secs(60);
+
 /// The tasks of a server.
 pub(crate) struct Service {
     store: Arc<dyn TaskStore>,
@@ -172,75 +180,136 @@ impl Service {
         let _ = self.board.set((board, extension));
     }
 
-    /// Keeps a new task. It is to be run by who asked.
+    /// Keeps a new task. It is to be run by who asked: if they have gone away meanwhile, it has ended.
     async fn create(
-        &self,
+        self: &Arc<Self>,
         record: TaskRecord,
         version: ProtocolVersion,
-    ) -> Result<Arc<Live>, Instead> {
-        let busy = || Instead::internal("Server busy: too many tasks, retry later");
-        let id = record.id.clone();
+    ) -> Result<Begun, Instead> {
         let live = Arc::new(Live::new(record, version));
         {
             let mut running = self.running();
             if running.len() >= self.most_running {
-                return Err(busy());
+                return Err(Instead::internal(BUSY));
             }
-            running.insert(id.clone(), live.clone());
+            running.insert(live.id().to_owned(), live.clone());
         }
-        let (store, record) = (self.store.clone(), live.record.clone());
-        let kept = self
-            .on_store(move || match store.create(&record) {
-                Err(TaskStoreError::Full) => {
-                    store.sweep(now())?;
-                    store.create(&record)
+        let service = self.clone();
+        let kept = self.whole(async move {
+            let (store, record) = (service.store.clone(), live.record.clone());
+            let kept = service
+                .on_store(move || match store.create(&record) {
+                    Err(TaskStoreError::Full) => {
+                        store.sweep(now())?;
+                        store.create(&record)
+                    }
+                    kept => kept,
+                })
+                .await;
+            match kept {
+                Ok(()) => Ok(Begun::new(service, live)),
+                Err(error) => {
+                    service.running().remove(live.id());
+                    Err(error)
                 }
-                kept => kept,
-            })
-            .await;
-        let Err(error) = kept else { return Ok(live) };
-        self.running().remove(&id);
-        tracing::warn!(%error, "a task could not be kept");
-        Err(match error {
-            TaskStoreError::Full => busy(),
-            TaskStoreError::Exists | TaskStoreError::Other(_) => {
-                Instead::internal("The task could not be kept")
             }
-        })
+        });
+        match kept.await {
+            Some(Ok(begun)) => Ok(begun),
+            Some(Err(error)) => {
+                tracing::warn!(%error, "a task could not be kept");
+                Err(match error {
+                    TaskStoreError::Full => Instead::internal(BUSY),
+                    TaskStoreError::Exists | TaskStoreError::Other(_) => {
+                        Instead::internal("The task could not be kept")
+                    }
+                })
+            }
+            None => Err(Instead::internal("The task could not be kept")),
+        }
     }
 
-    /// A task has ended.
+    /// A task has ended. Where that cannot be kept for now, it is tried again and again, while the task holds its place
+    /// among those that run.
     async fn finish(&self, live: &Arc<Live>, end: TaskEnd) {
-        let (store, id) = (self.store.clone(), live.id().to_owned());
-        let kept = self.on_store(move || store.finish(&id, &end, now())).await;
-        self.running().remove(live.id());
-        self.ended(live, kept);
-    }
-
-    /// A task is to end. How it stands says so at once, whenever its handler does.
-    // TL-12, TX-12, TX-13.
-    async fn cancel(&self, live: Option<Arc<Live>>) {
-        let Some(live) = live else { return };
-        let (store, id) = (self.store.clone(), live.id().to_owned());
-        let cancelled = move || store.finish(&id, &TaskEnd::Cancelled, now());
-        let kept = self.on_store(cancelled).await;
-        live.cancel();
-        self.ended(&live, kept);
-    }
-
-    fn ended(&self, live: &Live, kept: Result<bool, TaskStoreError>) {
-        live.end();
-        match kept {
-            Ok(true) => {
-                if let Ok(Some(record)) = self.store.get(live.id()) {
-                    let _telling = live.telling();
-                    self.announce_record(&record, None);
-                }
+        let mut how = (end, now());
+        let mut pause = FIRST_PAUSE;
+        loop {
+            // What its clients were told is what is kept.
+            how = live.unkept().unwrap_or(how);
+            let (end, at) = how.clone();
+            let (store, id) = (self.store.clone(), live.id().to_owned());
+            let kept = self.on_store(move || store.finish(&id, &end, at)).await;
+            if let Ok(first) = kept {
+                self.running().remove(live.id());
+                return self.ended(live, first);
             }
-            // It had ended before, and that was told.
-            Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "the end of a task could not be kept"),
+            self.not_kept(live, &how.0, how.1, kept);
+            Timer::after(pause).await;
+            pause = (pause * 2).min(LAST_PAUSE);
         }
+    }
+
+    /// A task is to end. How it stands says so at once, whenever its handler does, and whether or not somebody waits here.
+    // TL-12, TX-12, TX-13.
+    async fn cancel(self: &Arc<Self>, live: Option<Arc<Live>>) {
+        let Some(live) = live else { return };
+        let service = self.clone();
+        let cancelled = async move {
+            let (store, id, at) = (service.store.clone(), live.id().to_owned(), now());
+            let cancelled = move || store.finish(&id, &TaskEnd::Cancelled, at);
+            let kept = service.on_store(cancelled).await;
+            live.cancel();
+            match kept {
+                Ok(first) => service.ended(&live, first),
+                // Whoever runs it is about to end it, and to keep that.
+                kept => service.not_kept(&live, &TaskEnd::Cancelled, at, kept),
+            }
+        };
+        self.whole(cancelled).await;
+    }
+
+    /// It has ended, and that is kept.
+    fn ended(&self, live: &Live, is_first: bool) {
+        let told = live.unkept().map(|(end, _)| end);
+        live.end();
+        // If it was not the first, it had ended before, and that was told.
+        if is_first
+            && let Ok(Some(record)) = self.store.get(live.id())
+            && (told.is_none() || record.end != told)
+        {
+            let _telling = live.telling();
+            self.announce_record(&record, None);
+        }
+    }
+
+    /// It has ended, and that is not kept yet. Its clients are told: it may be long before it is.
+    fn not_kept(&self, live: &Live, end: &TaskEnd, at: u64, kept: Result<bool, TaskStoreError>) {
+        let Err(error) = kept else { return };
+        if live.end_unkept(end, at) {
+            tracing::warn!(%error, "the end of a task could not be kept: it is tried again");
+            let _telling = live.telling();
+            if let Some(record) = live.record_unkept() {
+                self.announce_record(&record, None);
+            }
+        }
+    }
+
+    /// Does all of this, whoever stops waiting for it. `None`: it has not been done, for nothing runs here any more.
+    async fn whole<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        if !self.store.blocks() {
+            // It has no place where it could be left.
+            return Some(work.await);
+        }
+        let (done, is_done) = async_channel::bounded(1);
+        self.spawner.spawn(async move {
+            // Nobody waits any longer, at worst.
+            let _ = done.send(work.await).await;
+        });
+        is_done.recv().await.ok()
     }
 
     async fn on_store<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -262,10 +331,13 @@ impl Service {
         is_experimental: bool,
     ) -> Result<(TaskRecord, Option<Arc<Live>>), ProtocolError> {
         let live = self.running().get(id).cloned();
+        // One whose end is not kept yet has ended all the same.
+        let unkept = live.as_ref().and_then(|live| live.record_unkept());
         let live = live.filter(|live| !live.is_ended());
-        let record = match &live {
-            Some(live) => Some(live.record.clone()),
-            None => self.store.get(id).map_err(|error| {
+        let record = match (&live, unkept) {
+            (_, Some(unkept)) => Some(unkept),
+            (Some(live), None) => Some(live.record.clone()),
+            (None, None) => self.store.get(id).map_err(|error| {
                 tracing::warn!(%error, "a task could not be read");
                 ProtocolError::new(ErrorCode::INTERNAL_ERROR, "The task could not be read")
             })?,
