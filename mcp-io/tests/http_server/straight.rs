@@ -206,6 +206,31 @@ fn a_long_answer_may_be_read_slowly() {
     );
 }
 
+/// What has come before the end began is answered, whichever the connection looks at first.
+#[test]
+fn a_request_that_has_come_is_answered_in_a_shutdown() {
+    let server = Server::start(|options| options.threads = 1);
+    let mut clients: Vec<_> = (0..20).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        client.send(&post("json", "1"));
+        assert_eq!(client.answer().body, b"1");
+    }
+    // Nobody looks at what is sent now before the shutdown has begun.
+    let mut blocks = server.connect();
+    blocks.get("/block");
+    assert_eq!(server.event(), Event::Called("/block".into()));
+    for client in &mut clients {
+        client.send(&post("json", "22"));
+    }
+    thread::sleep(Duration::from_millis(50));
+    server.token.begin();
+    for client in &mut clients {
+        assert_eq!(client.answer().body, b"22");
+        assert_eq!(client.rest(), "");
+    }
+    server.join();
+}
+
 #[test]
 fn a_shutdown_ends_what_waits_and_not_what_is_answered() {
     let server = Server::start(|_| {});

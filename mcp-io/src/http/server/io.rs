@@ -56,6 +56,11 @@ impl Io {
         };
     }
 
+    /// The next read asks the system, which may know of bytes that nobody has been told of yet.
+    pub(super) const fn look_again(&mut self) {
+        self.empty = false;
+    }
+
     /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.
     pub(super) fn poll_bytes(
         &mut self,
