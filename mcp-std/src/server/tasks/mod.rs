@@ -15,7 +15,7 @@ use core::fmt;
 use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use async_io::Timer;
 use mcp_core::ErrorCode;
@@ -113,6 +113,7 @@ impl Tasks {
             most_running: self.most_running,
             spawner: self.spawner,
             running: Mutex::default(),
+            swept: Mutex::default(),
             board: OnceLock::new(),
         }))
     }
@@ -152,6 +153,9 @@ fn interrupt(store: &dyn TaskStore) -> Result<(), TaskStoreError> {
 /// What is answered when there is no room for a task.
 const BUSY: &str = "Server busy: too many tasks, retry later";
 
+/// How long after a full store was looked through it is not again.
+const SWEPT: Duration = Duration::from_secs(1);
+
 /// From one attempt to keep the end of a task to the next: each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
@@ -164,6 +168,8 @@ pub(crate) struct Service {
     most_running: usize,
     spawner: Spawner,
     running: Mutex<HashMap<String, Arc<Live>>>,
+    /// When a full store was last looked through for what need not be kept.
+    swept: Mutex<Option<Instant>>,
     /// Where changes are told, and the position of the extension there.
     board: OnceLock<(Arc<Board>, usize)>,
 }
@@ -196,12 +202,12 @@ impl Service {
         }
         let service = self.clone();
         let kept = self.whole(async move {
-            let (store, record) = (service.store.clone(), live.record.clone());
+            let (keeps, record) = (service.clone(), live.record.clone());
             let kept = service
-                .on_store(move || match store.create(&record) {
-                    Err(TaskStoreError::Full) => {
-                        store.sweep(now())?;
-                        store.create(&record)
+                .on_store(move || match keeps.store.create(&record) {
+                    Err(TaskStoreError::Full) if keeps.may_sweep() => {
+                        keeps.store.sweep(now())?;
+                        keeps.store.create(&record)
                     }
                     kept => kept,
                 })
@@ -227,6 +233,16 @@ impl Service {
             }
             None => Err(Instead::internal("The task could not be kept")),
         }
+    }
+
+    /// Whether the last time is long enough ago: it takes a look at all tasks, and calls may come as fast as they are refused.
+    fn may_sweep(&self) -> bool {
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = swept.is_none_or(|at| at.elapsed() >= SWEPT);
+        if may {
+            *swept = Some(Instant::now());
+        }
+        may
     }
 
     /// A task has ended. Where that cannot be kept for now, it is tried again and again, while the task holds its place
@@ -432,6 +448,50 @@ mod tests {
             }
             assert!(service.find(id, owner, true).is_err(), "in another form");
         }
+    }
+
+    /// Full for good.
+    #[derive(Default)]
+    struct Full(std::sync::atomic::AtomicUsize);
+
+    impl TaskStore for Full {
+        fn create(&self, _: &TaskRecord) -> Result<(), TaskStoreError> {
+            Err(TaskStoreError::Full)
+        }
+
+        fn get(&self, _: &str) -> Result<Option<TaskRecord>, TaskStoreError> {
+            Ok(None)
+        }
+
+        fn finish(&self, _: &str, _: &TaskEnd, _: u64) -> Result<bool, TaskStoreError> {
+            Ok(false)
+        }
+
+        fn list(&self, _: Option<&str>, _: usize) -> Result<Vec<TaskRecord>, TaskStoreError> {
+            Ok(Vec::new())
+        }
+
+        fn sweep(&self, _: u64) -> Result<(), TaskStoreError> {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// However many calls it refuses.
+    #[test]
+    fn a_full_store_is_swept_once_in_a_while() {
+        let full = Arc::new(Full::default());
+        let mut service = Tasks::new(Full::default()).service().expect("it is empty");
+        Arc::get_mut(&mut service).expect("it is ours").store = full.clone();
+        for at in 0..100 {
+            let task = record(&at.to_string(), None);
+            let begun = smol::block_on(service.create(task, ProtocolVersion::V2026_07_28));
+            assert!(begun.is_err(), "there is no room");
+        }
+        assert!(service.running().is_empty());
+        let sweeps = full.0.load(std::sync::atomic::Ordering::Relaxed);
+        // Once in a second.
+        assert!((1..20).contains(&sweeps), "{sweeps}");
     }
 
     /// What ran when its process ended says so, and nothing else has changed.
