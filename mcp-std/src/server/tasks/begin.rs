@@ -106,9 +106,9 @@ impl Slot {
         live: &Live,
         request: mcp_core::model::InputRequest<'static>,
     ) -> Result<Json<'static>, crate::server::context::AskError> {
-        let answer = live.ask(request, || self.service.announce(live)).await;
-        self.service.announce(live);
-        answer
+        // Also when its handler does not wait any longer.
+        let _answered = Announced(&self.service, live);
+        live.ask(request, || self.service.announce(live)).await
     }
 
     /// Keeps the task, and has the connection answer with it.
@@ -148,6 +148,15 @@ impl Slot {
             Ok(()) => Ok(()),
             Err(_) => Err(Instead::internal("The call ended before it was a task")),
         }
+    }
+}
+
+/// Tells who listens how a task stands after this.
+struct Announced<'a>(&'a Service, &'a Live);
+
+impl Drop for Announced<'_> {
+    fn drop(&mut self) {
+        self.0.announce(self.1);
     }
 }
 

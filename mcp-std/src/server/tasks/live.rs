@@ -116,6 +116,9 @@ impl Live {
     ) -> Result<Json<'static>, AskError> {
         let (answer, answered) = async_channel::bounded(1);
         let key = self.change(|state| {
+            if state.ended {
+                return None;
+            }
             // TX-11.
             let key = state.next;
             state.next += 1;
@@ -125,8 +128,11 @@ impl Live {
                 sent: false,
             };
             state.asks.insert(key, ask);
-            key
+            Some(key)
         });
+        let Some(key) = key else {
+            return Err(AskError::Closed);
+        };
         // Should the handler not wait any longer, nobody is asked any longer.
         let asked = Asked { live: self, key };
         told();
@@ -295,5 +301,40 @@ impl Drop for Asked<'_> {
         if state.asks.remove(&self.key).is_some() {
             state.touch();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use async_io::Timer;
+    use futures_lite::FutureExt as _;
+
+    use super::*;
+
+    /// Nobody is there who could answer.
+    #[test]
+    fn a_task_that_has_ended_asks_nobody() {
+        let record = TaskRecord {
+            id: "a".to_owned(),
+            owner: None,
+            session: 0,
+            tool: String::new(),
+            is_experimental: false,
+            created: 0,
+            updated: 0,
+            ttl: None,
+            poll_interval: 1,
+            end: None,
+        };
+        let live = Live::new(record, ProtocolVersion::V2026_07_28);
+        live.end();
+        let late = async {
+            Timer::after(Duration::from_secs(5)).await;
+            Err(AskError::TimedOut)
+        };
+        let asked = live.ask(InputRequest::ListRoots, || {});
+        assert_eq!(smol::block_on(asked.or(late)), Err(AskError::Closed));
     }
 }
