@@ -6,7 +6,7 @@ use std::time::Duration;
 
 pub(crate) struct Client<T> {
     pub(crate) socket: T,
-    received: Vec<u8>,
+    pub(crate) received: Vec<u8>,
 }
 
 /// A response, as far as the tests look at it.

@@ -25,6 +25,9 @@ use crate::client::Client;
 /// What `/echo` takes.
 pub(crate) const LIMIT: usize = 1000;
 
+/// The size of the answers to `/long` and `json-long`.
+pub(crate) const LONG: usize = 32 << 20;
+
 /// The size of the frames of `/big`, which has 1,000 of them.
 const FRAME: usize = 64 << 10;
 
@@ -50,6 +53,7 @@ impl Service {
         let _ = self.events.send(Event::Called(path.clone()));
         let answer = match path.as_str() {
             "/hello" => Answer::from("hello"),
+            "/long" => Answer::Whole(Some(vec![b'x'; LONG].into())),
             "/echo" => {
                 match collect(request.into_body(), LIMIT, Duration::from_millis(300)).await {
                     Ok(body) => Answer::Whole(Some(body)),
@@ -145,7 +149,7 @@ impl Straight for Service {
         let body = request.body().to_vec();
         match request.query() {
             Some("json") => Taken::Json(body),
-            Some("json-long") => Taken::Json(vec![b'x'; 32 << 20]),
+            Some("json-long") => Taken::Json(vec![b'x'; LONG]),
             Some("begun") => Taken::Begun(Box::pin(async move {
                 Timer::after(Duration::from_millis(5)).await;
                 Ok(json(body.into()))

@@ -4,8 +4,10 @@ use std::net::Shutdown;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mcp_io::http::server::Options;
+
 use crate::client::Client;
-use crate::service::{Event, Server};
+use crate::service::{Event, LONG, Server};
 
 /// A request, and what is done with it: `json` is answered at once, `begun` and `begun-stream` are not, and anything else
 /// is declined. Its body is sent back.
@@ -156,7 +158,7 @@ fn a_long_answer_waits_for_its_reader() {
     let mut client = server.connect();
     client.send(&post("json-long", "1"));
     thread::sleep(Duration::from_millis(50));
-    assert_eq!(client.answer().body.len(), 32 << 20);
+    assert_eq!(client.answer().body.len(), LONG);
     client.send(&post("json", "1"));
     assert_eq!(client.answer().body, b"1");
 
@@ -167,8 +169,66 @@ fn a_long_answer_waits_for_its_reader() {
         assert!(start.elapsed() < Duration::from_secs(5));
         thread::sleep(Duration::from_millis(100));
     }
-    assert!(!client.rest_is_whole(32 << 20));
+    assert!(!client.rest_is_whole(LONG));
     server.stop();
+}
+
+/// It takes longer than a connection may be idle, and longer than a client may read nothing: this one reads all the time.
+#[test]
+fn a_long_answer_may_be_read_slowly() {
+    let slowly = |server: Server, request: &str| {
+        let mut client = server.connect();
+        client.send(request);
+        client.head();
+        let mut chunk = vec![0; 1 << 20];
+        // Some of it may have come with the head.
+        let mut left = LONG - client.received.len();
+        client.received.clear();
+        while left > 0 {
+            thread::sleep(Duration::from_millis(30));
+            match std::io::Read::read(&mut client.socket, &mut chunk) {
+                Ok(read @ 1..) => left -= read,
+                other => panic!("{other:?}, and {left} bytes are missing"),
+            }
+        }
+        client.get("/hello");
+        assert_eq!(client.answer().body, b"hello");
+        server.stop();
+    };
+    let times = |options: &mut Options| {
+        options.idle_timeout = Duration::from_millis(200);
+        options.write_timeout = Duration::from_millis(400);
+    };
+    slowly(Server::start(times), &post("json-long", "1"));
+    slowly(
+        Server::start_plain(times),
+        "GET /long HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    );
+}
+
+/// What has come before the end began is answered, whichever the connection looks at first.
+#[test]
+fn a_request_that_has_come_is_answered_in_a_shutdown() {
+    let server = Server::start(|options| options.threads = 1);
+    let mut clients: Vec<_> = (0..20).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        client.send(&post("json", "1"));
+        assert_eq!(client.answer().body, b"1");
+    }
+    // Nobody looks at what is sent now before the shutdown has begun.
+    let mut blocks = server.connect();
+    blocks.get("/block");
+    assert_eq!(server.event(), Event::Called("/block".into()));
+    for client in &mut clients {
+        client.send(&post("json", "22"));
+    }
+    thread::sleep(Duration::from_millis(50));
+    server.token.begin();
+    for client in &mut clients {
+        assert_eq!(client.answer().body, b"22");
+        assert_eq!(client.rest(), "");
+    }
+    server.join();
 }
 
 #[test]
@@ -183,7 +243,7 @@ fn a_shutdown_ends_what_waits_and_not_what_is_answered() {
     let start = Instant::now();
     server.token.begin();
     assert_eq!(used.rest(), "");
-    assert_eq!(reading.rest().len(), 32 << 20);
+    assert_eq!(reading.rest().len(), LONG);
     server.join();
     assert!(start.elapsed() < Duration::from_secs(5));
 }

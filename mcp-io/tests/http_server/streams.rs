@@ -108,6 +108,32 @@ fn requests_behind_a_parked_stream_are_served() {
     server.stop();
 }
 
+/// hyper reads 8 KiB at a time, and the connection up to 16 before it is hyper's: part of what comes with the request may be
+/// read by neither when its response is parked.
+#[test]
+fn a_long_request_behind_a_parked_stream_is_served_whole() {
+    let server = Server::start(|_| {});
+    for length in [100, 7_000, 12_000, 15_000, 40_000] {
+        let mut client = server.connect();
+        let body: String = (0..length)
+            .map(|at| char::from(b'a' + (at % 23) as u8))
+            .collect();
+        client.send(&format!(
+            "GET /parked HTTP/1.1\r\nhost: localhost\r\n\r\n\
+             POST /json?x HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}"
+        ));
+        client.until("first");
+        assert_eq!(
+            client.until("0\r\n\r\n"),
+            format!("{PARKED}really last\r\n0\r\n\r\n")
+        );
+        assert!(client.answer().body == body.as_bytes(), "{length}");
+        client.get("/hello");
+        assert_eq!(client.answer().body, b"hello");
+    }
+    server.stop();
+}
+
 #[test]
 fn a_response_that_cannot_be_parked_is_not() {
     let server = Server::start(|_| {});

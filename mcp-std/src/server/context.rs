@@ -214,6 +214,11 @@ impl Context {
         logger: Option<&str>,
         data: &(impl Serialize + ?Sized),
     ) {
+        // A task talks to nobody, and is not to wait for whoever its connection serves now.
+        #[cfg(feature = "tasks")]
+        if self.running_task().is_some() {
+            return;
+        }
         if !self.logs {
             return;
         }

@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use super::{Skill, SkillFault};
 use crate::client::{CallError, CallOptions, Client};
 
-/// As many pages of a list are read.
+/// As many pages of a list are read, and as many bytes of them; as many skills are kept.
 const PAGES: usize = 1024;
+const LIST_BYTES: usize = 16 << 20;
+const SKILLS: usize = 4096;
 
 /// A skill whose `SKILL.md` has been read and checked. As long as a host acts on it, it reads through this: files that the
 /// entry does not list, or that have changed since, are not to be had.
@@ -58,6 +60,10 @@ impl From<SkillFault> for SkillError {
     }
 }
 
+fn endless() -> SkillError {
+    SkillError::Answer("a list without an end".to_owned())
+}
+
 /// Skills of the server, which has to declare [`SKILLS`](super::SKILLS).
 impl Client {
     /// What the server says of its skills; it may have more than it lists. No file is read. Entries that break a rule are
@@ -65,17 +71,20 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The server did not answer, or there is no end to it.
+    /// The server did not answer, or there is no end to it: more than 1024 pages, 4096 skills or 16 MiB.
     pub async fn list_skills(&self) -> Result<Vec<Skill>, SkillError> {
         let mut skills = Vec::new();
         let mut params = json!({});
+        let mut left = LIST_BYTES;
         for _ in 0..PAGES {
-            let page = self.value("skills/list", &params).await?;
+            let (page, bytes) = self.answer("skills/list", &params).await?;
+            left = left.checked_sub(bytes).ok_or_else(endless)?;
             let entries = page["skills"].as_array();
             let entries = entries.ok_or_else(|| SkillError::Answer("no `skills`".to_owned()))?;
             for entry in entries {
                 let skill = serde_json::from_value::<Skill>(entry.clone()).ok();
                 match skill.filter(|skill| skill.check().is_ok()) {
+                    Some(_) if skills.len() == SKILLS => return Err(endless()),
                     Some(skill) => skills.push(skill),
                     None => tracing::debug!("an entry of a skill breaks a rule"),
                 }
@@ -85,7 +94,7 @@ impl Client {
                 None => return Ok(skills),
             }
         }
-        Err(SkillError::Answer("a list without an end".to_owned()))
+        Err(endless())
     }
 
     /// What the server says of one skill, by the URI of its `SKILL.md`.
@@ -134,9 +143,21 @@ impl Client {
     }
 
     async fn value(&self, method: &'static str, params: &Value) -> Result<Value, SkillError> {
+        let (answer, _) = self.answer(method, params).await?;
+        Ok(answer)
+    }
+
+    /// An answer, and how many bytes it has.
+    async fn answer(
+        &self,
+        method: &'static str,
+        params: &Value,
+    ) -> Result<(Value, usize), SkillError> {
         let answer = self.request_by_name(method, params, CallOptions::new());
-        serde_json::from_str(answer.await?.as_str())
-            .map_err(|error| SkillError::Answer(error.to_string()))
+        let answer = answer.await?;
+        let value = serde_json::from_str(answer.as_str())
+            .map_err(|error| SkillError::Answer(error.to_string()))?;
+        Ok((value, answer.as_str().len()))
     }
 }
 

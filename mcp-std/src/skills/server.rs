@@ -116,8 +116,9 @@ fn read(skills: &Skills, which: &Directory) -> Result<Value, ProtocolError> {
         Some(json!({ "uri": uri(path), "name": name, "mimeType": "inode/directory" }))
     });
     let files = skills.files.iter().filter_map(|file| {
-        let (name, description) = described(skills, file);
+        // First, for it takes less than to look for the skill of a file.
         child(&file.path)?;
+        let (name, description) = described(skills, file);
         let mut resource = json!({
             "uri": uri(&file.path),
             "name": name,

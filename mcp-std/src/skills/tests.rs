@@ -278,3 +278,54 @@ fn a_host_loads_what_was_said_and_nothing_else() {
         client.close().await;
     });
 }
+
+/// A list that goes on for ever, of small pages or of large ones, is given up before it fills the memory.
+#[cfg(feature = "client")]
+#[test]
+fn a_list_without_an_end_is_given_up() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::client::Client;
+    use crate::{Extension, Server};
+
+    #[derive(serde::Deserialize)]
+    struct Page {
+        cursor: Option<String>,
+    }
+
+    // How long the description of each skill is, and how many pages may be asked for.
+    for (long, most_pages) in [(10, 41), (10_000, 16)] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let list = move |page: Page| {
+            let at: usize = page.cursor.map_or(0, |it| it.parse().expect("ours"));
+            count.fetch_add(1, Ordering::Relaxed);
+            let skill = |n: usize| {
+                let name = format!("s{}", at + n);
+                json!({
+                    "uri": format!("skill://{name}/SKILL.md"),
+                    "frontmatter": { "name": name, "description": "x".repeat(long) },
+                    "resources": "dynamic",
+                })
+            };
+            let skills: Vec<_> = (0..100).map(skill).collect();
+            async move { json!({ "skills": skills, "nextCursor": (at + 100).to_string() }) }
+        };
+        let hostile = Extension::new(SKILLS).method("skills/list", list);
+        let server = Server::builder("docs", "1").with_extension(hostile).build();
+        let server = server.expect("it can be built");
+        smol::block_on(async {
+            let client = Client::builder("host", "1").connect_in_process(&server);
+            let client = client.await.expect("it connects");
+            let listed = client.list_skills().await;
+            let Err(SkillError::Answer(problem)) = listed else {
+                panic!("{listed:?}");
+            };
+            assert_eq!(problem, "a list without an end");
+            client.close().await;
+        });
+        let pages = asked.load(Ordering::Relaxed);
+        assert!(pages <= most_pages, "{pages} pages of {long}");
+    }
+}

@@ -21,5 +21,7 @@ mod runtimes;
 #[cfg(feature = "validate")]
 mod schemas;
 #[cfg(feature = "tasks")]
+mod task_stores;
+#[cfg(feature = "tasks")]
 mod tasks;
 mod templates;

@@ -102,8 +102,17 @@ pub(super) async fn serve<S, B>(
     if let Some(take) = take {
         let mut lane = Lane::new(&turn, settings.plain);
         let end = poll_fn(|cx| {
-            lane.stopping |= stopped.poll(cx).is_ready();
-            if let Poll::Ready(end) = exchanges.poll_straight(&mut lane, take, &mut io, cx) {
+            let mut polled = exchanges.poll_straight(&mut lane, take, &mut io, cx);
+            // After it has seen what had come: that is answered.
+            if polled.is_pending() && stopped.poll(cx).is_ready() {
+                io.look_again();
+                polled = exchanges.poll_straight(&mut lane, take, &mut io, cx);
+                lane.stopping = true;
+            }
+            if polled.is_pending() && lane.stopping {
+                polled = exchanges.poll_straight(&mut lane, take, &mut io, cx);
+            }
+            if let Poll::Ready(end) = polled {
                 return Poll::Ready(end);
             }
             match watch.poll(cx) {

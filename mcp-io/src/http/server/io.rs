@@ -1,6 +1,7 @@
 //! The socket as hyper sees it.
 
 use std::io::{self, ErrorKind, IoSlice};
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -43,12 +44,21 @@ impl Io {
         }
     }
 
-    /// Gives back what was read too early.
-    pub(super) fn unread(&mut self, ahead: Bytes) {
+    /// Gives back what was read too early: it comes before what has not been read again since the last time.
+    pub(super) fn unread(&mut self, early: Bytes) {
         // Nothing of a buffer keeps the buffer nevertheless.
-        if !ahead.is_empty() {
-            self.ahead = ahead;
+        if early.is_empty() {
+            return;
         }
+        self.ahead = match self.ahead.is_empty() {
+            true => early,
+            false => [early, mem::take(&mut self.ahead)].concat().into(),
+        };
+    }
+
+    /// The next read asks the system, which may know of bytes that nobody has been told of yet.
+    pub(super) const fn look_again(&mut self) {
+        self.empty = false;
     }
 
     /// Reads at most `most` bytes, which `sink` is shown. 0 bytes: the client has closed its half.

@@ -29,7 +29,9 @@ pub struct Options {
     /// How long a connection may wait for its next request. Default: 75 seconds.
     pub idle_timeout: Duration,
     /// How long a client that is being written to may read nothing. Default: 30 seconds. A stream that is quiet is not
-    /// being written to.
+    /// being written to. One that reads a little each time has its response to the end, however long that takes: what it
+    /// holds meanwhile is that response and one of [`max_connections`](Self::max_connections). Where that is too much, put
+    /// a proxy that asks for a least rate in front.
     pub write_timeout: Duration,
     /// How long exchanges in flight may go on after the shutdown has begun. Default: 10 seconds.
     pub grace: Duration,

@@ -43,7 +43,7 @@ pub(super) struct Watch<'connection> {
 enum Phase {
     /// The head of a request arrives.
     Head(Instant),
-    /// The service's turn: it looks at its own clock.
+    /// The service's turn, which looks at its own clock, or that of a client that reads a response.
     Busy,
     Idle(Instant),
     Lingering(Instant),
@@ -113,6 +113,8 @@ impl<'connection> Watch<'connection> {
             self.turn.clear(BODY);
         }
         self.phase = match self.phase {
+            // The end of its response waits for the client to read.
+            Phase::Busy if self.turn.is(BLOCKED) => Phase::Busy,
             Phase::Busy | Phase::Idle(_) if self.turn.is(RECEIVED) => {
                 Phase::Head(after(self.settings.head_timeout))
             }

@@ -8,7 +8,7 @@
 use core::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use async_channel::Sender;
+use async_channel::{Receiver, Sender};
 use async_io::Timer;
 use core::time::Duration;
 use futures_lite::FutureExt;
@@ -62,6 +62,7 @@ pub(crate) struct Begun {
     pub(crate) live: Arc<Live>,
     /// Tells the handler that it may go on.
     go_on: Sender<()>,
+    may_go_on: Receiver<()>,
     /// Somebody runs it.
     runs: bool,
 }
@@ -105,9 +106,9 @@ impl Slot {
         live: &Live,
         request: mcp_core::model::InputRequest<'static>,
     ) -> Result<Json<'static>, crate::server::context::AskError> {
-        let answer = live.ask(request, || self.service.announce(live)).await;
-        self.service.announce(live);
-        answer
+        // Also when its handler does not wait any longer.
+        let _answered = Announced(&self.service, live);
+        live.ask(request, || self.service.announce(live)).await
     }
 
     /// Keeps the task, and has the connection answer with it.
@@ -137,15 +138,9 @@ impl Slot {
             end: None,
         };
         // TX-06: before its client is told.
-        let live = service.create(record, self.version).await?;
-        let (go_on, may_go_on) = async_channel::bounded(1);
-        let begun = Begun {
-            service: service.clone(),
-            live: live.clone(),
-            go_on,
-            runs: false,
-        };
-        let _ = self.live.set(live);
+        let begun = service.create(record, self.version).await?;
+        let may_go_on = begun.may_go_on.clone();
+        let _ = self.live.set(begun.live.clone());
         context
             .note(Note::Detach(context.key, Box::new(begun)))
             .await;
@@ -156,7 +151,27 @@ impl Slot {
     }
 }
 
+/// Tells who listens how a task stands after this.
+struct Announced<'a>(&'a Service, &'a Live);
+
+impl Drop for Announced<'_> {
+    fn drop(&mut self) {
+        self.0.announce(self.1);
+    }
+}
+
 impl Begun {
+    pub(super) fn new(service: Arc<Service>, live: Arc<Live>) -> Self {
+        let (go_on, may_go_on) = async_channel::bounded(1);
+        Self {
+            service,
+            live,
+            go_on,
+            may_go_on,
+            runs: false,
+        }
+    }
+
     /// What the client is answered with.
     // TL-04, TX-05.
     pub(crate) fn answer(&self) -> ExtensionResult {

@@ -10,7 +10,7 @@ use mcp_core::json::{Json, RawJson};
 use mcp_core::model::{Encode as _, InputRequest, ProtocolVersion};
 
 use super::now;
-use super::record::TaskRecord;
+use super::record::{TaskEnd, TaskRecord};
 use crate::server::context::{Answered, AskError};
 use crate::server::round;
 
@@ -37,6 +37,8 @@ struct State {
     /// Higher after each change.
     version: u64,
     ended: bool,
+    /// How it ended, and when, until that is kept.
+    unkept: Option<(TaskEnd, u64)>,
     wakers: Vec<Waker>,
 }
 
@@ -71,6 +73,7 @@ impl Live {
                 next: 0,
                 version: 0,
                 ended: false,
+                unkept: None,
                 wakers: Vec::new(),
             }),
             cancel: async_channel::bounded(1),
@@ -113,6 +116,9 @@ impl Live {
     ) -> Result<Json<'static>, AskError> {
         let (answer, answered) = async_channel::bounded(1);
         let key = self.change(|state| {
+            if state.ended {
+                return None;
+            }
             // TX-11.
             let key = state.next;
             state.next += 1;
@@ -122,8 +128,11 @@ impl Live {
                 sent: false,
             };
             state.asks.insert(key, ask);
-            key
+            Some(key)
         });
+        let Some(key) = key else {
+            return Err(AskError::Closed);
+        };
         // Should the handler not wait any longer, nobody is asked any longer.
         let asked = Asked { live: self, key };
         told();
@@ -195,11 +204,40 @@ impl Live {
         let _ = self.cancel.1.recv().await;
     }
 
+    /// It has ended, and that is kept.
     pub(super) fn end(&self) {
         self.change(|state| {
             state.ended = true;
+            state.unkept = None;
             state.asks.clear();
         });
+    }
+
+    /// It has ended so, which is not kept yet. `false`: it had ended before.
+    pub(super) fn end_unkept(&self, end: &TaskEnd, at: u64) -> bool {
+        self.change(|state| {
+            if state.ended {
+                return false;
+            }
+            state.ended = true;
+            state.unkept = Some((end.clone(), at));
+            state.asks.clear();
+            true
+        })
+    }
+
+    /// How it has ended, and when, if that is not kept yet.
+    pub(super) fn unkept(&self) -> Option<(TaskEnd, u64)> {
+        self.lock().unkept.clone()
+    }
+
+    /// What is to be kept of it, if that is not yet done.
+    pub(super) fn record_unkept(&self) -> Option<TaskRecord> {
+        let (end, at) = self.unkept()?;
+        let mut record = self.record.clone();
+        record.end = Some(end);
+        record.updated = at;
+        Some(record)
     }
 
     /// Waits for a change after this one: its number, and whether the task has ended.
@@ -263,5 +301,40 @@ impl Drop for Asked<'_> {
         if state.asks.remove(&self.key).is_some() {
             state.touch();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use async_io::Timer;
+    use futures_lite::FutureExt as _;
+
+    use super::*;
+
+    /// Nobody is there who could answer.
+    #[test]
+    fn a_task_that_has_ended_asks_nobody() {
+        let record = TaskRecord {
+            id: "a".to_owned(),
+            owner: None,
+            session: 0,
+            tool: String::new(),
+            is_experimental: false,
+            created: 0,
+            updated: 0,
+            ttl: None,
+            poll_interval: 1,
+            end: None,
+        };
+        let live = Live::new(record, ProtocolVersion::V2026_07_28);
+        live.end();
+        let late = async {
+            Timer::after(Duration::from_secs(5)).await;
+            Err(AskError::TimedOut)
+        };
+        let asked = live.ask(InputRequest::ListRoots, || {});
+        assert_eq!(smol::block_on(asked.or(late)), Err(AskError::Closed));
     }
 }

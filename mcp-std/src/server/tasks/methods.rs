@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use super::record::{TaskEnd, TaskRecord};
-use super::{Service, TASKS};
+use super::{Service, TASKS, TaskStore, TaskStoreError};
 use crate::server::context::{AskError, Context};
 use crate::server::error::{Instead, ProtocolError};
 use crate::server::extension::{Extension, Listening};
@@ -126,7 +126,7 @@ impl Service {
             })
             .method("tasks/list", move |context: Context, page: Page| {
                 let service = list.clone();
-                async move { service.list(&context, page.cursor.as_deref()) }
+                async move { service.list(&context, page.cursor).await }
             })
             .method("tasks/cancel", move |context: Context, which: Which| {
                 let service = cancel.clone();
@@ -147,22 +147,29 @@ impl Service {
     // TL-08, TL-10, TL-11.
     async fn result(&self, context: &Context, id: &str) -> Result<Json<'static>, Instead> {
         let mut seen = None;
+        // There may be a way to its client.
+        let mut is_heard = true;
         let record = loop {
             let (record, live) = self.find(id, owner(context), true)?;
             let Some(live) = live else { break record };
-            if let Some((number, request)) = live.take_question() {
+            if is_heard && let Some((number, request)) = live.take_question() {
                 let question = Question {
                     live: &live,
                     number,
                 };
                 let asked = async {
                     let answer = context.ask_now(related(request, id)).await;
-                    // Nobody is there: whoever asks for the result next may be.
+                    // Nobody is there: whoever asks for the result next may be. This request only waits from now on, or
+                    // it would take the same question again at once.
                     let answered = !matches!(answer, Err(AskError::Closed));
                     question.settle(answered.then_some(answer));
+                    answered
                 };
-                let ended = live.ended();
-                asked.or(ended).await;
+                let ended = async {
+                    live.ended().await;
+                    true
+                };
+                is_heard = asked.or(ended).await;
                 continue;
             }
             let (version, ended) = live.changed(seen).await;
@@ -217,39 +224,39 @@ impl Service {
         }
     }
 
-    /// The tasks of one client: those of its name; if it has none, those of its connection.
+    /// The tasks of one client: those of its name; if it has none, those of its connection. A page of them may have none
+    /// and not be the last: so many tasks of others were looked through.
     // TL-15.
-    fn list(&self, context: &Context, cursor: Option<&str>) -> Result<Json<'static>, Instead> {
-        const PAGE: usize = 100;
+    async fn list(
+        &self,
+        context: &Context,
+        cursor: Option<String>,
+    ) -> Result<Json<'static>, Instead> {
         let session = context.session();
-        let owner = owner(context);
+        let owner = owner(context).map(str::to_owned);
         let at = super::now();
-        let (mut found, mut after) = (Vec::new(), cursor.map(str::to_owned));
-        let more = loop {
-            let page = self.store.list(after.as_deref(), PAGE).map_err(|error| {
-                tracing::warn!(%error, "tasks could not be listed");
-                Instead::internal("The tasks could not be listed")
-            })?;
-            let last = page.len() < PAGE;
-            for record in page {
-                if found.len() == PAGE {
-                    break;
-                }
-                after = Some(record.id.clone());
-                let theirs = record.owner.as_deref() == owner
-                    && (owner.is_some() || record.session == session);
-                let running = self.running().get(&record.id).cloned();
-                if theirs && record.is_experimental && !record.is_expired(at) {
-                    found.push(plain(&record, running.as_deref()));
-                }
-            }
-            if found.len() == PAGE {
-                break true;
-            }
-            if last {
-                break false;
-            }
+        let theirs = move |record: &TaskRecord| {
+            record.owner == owner
+                && (owner.is_some() || record.session == session)
+                && record.is_experimental
+                && !record.is_expired(at)
         };
+        let store = self.store.clone();
+        let found = self.on_store(move || look_through(&*store, cursor, theirs));
+        let (found, next) = found.await.map_err(|error| {
+            tracing::warn!(%error, "tasks could not be listed");
+            Instead::internal("The tasks could not be listed")
+        })?;
+        let found: Vec<_> = found
+            .into_iter()
+            .map(|record| {
+                let live = self.running().get(&record.id).cloned();
+                match live.as_ref().and_then(|live| live.record_unkept()) {
+                    Some(unkept) => plain(&unkept, None),
+                    None => plain(&record, live.as_deref()),
+                }
+            })
+            .collect();
         Ok(Json::written(|json| {
             json.begin_object();
             json.key("tasks");
@@ -258,13 +265,51 @@ impl Service {
                 json.raw(task.raw());
             }
             json.end_array();
-            if let Some(after) = after.filter(|_| more) {
+            if let Some(next) = next {
                 json.key("nextCursor");
-                json.string(&after);
+                json.string(&next);
             }
             json.end_object();
         }))
     }
+}
+
+/// How many tasks are listed at a time, and read from the store at a time.
+const PAGE: usize = 100;
+
+/// So many times a store is read for one page.
+const READS: usize = 16;
+
+/// The next tasks after a cursor that somebody is shown, and the cursor after them.
+fn look_through(
+    store: &dyn TaskStore,
+    mut after: Option<String>,
+    is_shown: impl Fn(&TaskRecord) -> bool,
+) -> Result<(Vec<TaskRecord>, Option<String>), TaskStoreError> {
+    let mut found = Vec::new();
+    for _ in 0..READS {
+        let page = store.list(after.as_deref(), PAGE)?;
+        let is_last = page.len() < PAGE;
+        for record in page {
+            if found.len() == PAGE {
+                // The last that was shown is the cursor.
+                return Ok((found, after));
+            }
+            let is_shown = is_shown(&record);
+            after = Some(match is_shown {
+                true => record.id.clone(),
+                // Whoever knows the id of a task that is nobody's can ask for it. The half of it comes right before it.
+                false => record.id.chars().take(record.id.len() / 2).collect(),
+            });
+            if is_shown {
+                found.push(record);
+            }
+        }
+        if is_last {
+            return Ok((found, None));
+        }
+    }
+    Ok((found, after))
 }
 
 /// How a task stands, without its result.
@@ -306,4 +351,86 @@ fn related(mut request: InputRequest<'static>, id: &str) -> InputRequest<'static
         InputRequest::Elicit(_) | InputRequest::ListRoots | InputRequest::Unknown { .. } | _ => {}
     }
     request
+}
+
+#[cfg(test)]
+mod tests {
+    use core::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::server::tasks::MemoryTaskStore;
+
+    struct Counted(MemoryTaskStore, AtomicUsize);
+
+    impl TaskStore for Counted {
+        fn create(&self, task: &TaskRecord) -> Result<(), TaskStoreError> {
+            self.0.create(task)
+        }
+
+        fn get(&self, id: &str) -> Result<Option<TaskRecord>, TaskStoreError> {
+            self.0.get(id)
+        }
+
+        fn finish(&self, id: &str, end: &TaskEnd, at: u64) -> Result<bool, TaskStoreError> {
+            self.0.finish(id, end, at)
+        }
+
+        fn list(
+            &self,
+            after: Option<&str>,
+            most: usize,
+        ) -> Result<Vec<TaskRecord>, TaskStoreError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.list(after, most)
+        }
+
+        fn sweep(&self, now: u64) -> Result<(), TaskStoreError> {
+            self.0.sweep(now)
+        }
+    }
+
+    /// Each of them is found once, with a bound on what is read at a time, and nothing is said of those of others.
+    #[test]
+    fn a_list_among_those_of_others_is_read_in_parts() {
+        let store = Counted(MemoryTaskStore::new(), AtomicUsize::new(0));
+        let mut mine = Vec::new();
+        for n in 0..10_000_u64 {
+            // As long as ids are, and in no order.
+            let id = format!("{:016x}{n:024x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let is_mine = n < 250 || n % 1000 == 0;
+            if is_mine {
+                mine.push(id.clone());
+            }
+            let record = TaskRecord {
+                id,
+                owner: is_mine.then(|| "me".to_owned()),
+                session: 0,
+                tool: String::new(),
+                is_experimental: true,
+                created: 0,
+                updated: 0,
+                ttl: None,
+                poll_interval: 1,
+                end: None,
+            };
+            store.create(&record).expect("there is room");
+        }
+        mine.sort_unstable();
+        let (mut found, mut cursor, mut requests) = (Vec::new(), None, 0);
+        loop {
+            let before = store.1.load(Ordering::Relaxed);
+            let is_mine = |task: &TaskRecord| task.owner.is_some();
+            let (page, next) = look_through(&store, cursor, is_mine).expect("it can be read");
+            requests += 1;
+            assert!(page.len() <= PAGE);
+            assert!(store.1.load(Ordering::Relaxed) - before <= READS);
+            found.extend(page.into_iter().map(|task| task.id));
+            let Some(next) = next else { break };
+            let task = store.get(&next).expect("it can be read");
+            assert!(task.is_none_or(|task| task.owner.is_some()), "{next}");
+            cursor = Some(next);
+        }
+        assert_eq!(found, mine);
+        assert!(requests > 5, "{requests}");
+    }
 }

@@ -15,8 +15,9 @@ use core::fmt;
 use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use async_io::Timer;
 use mcp_core::ErrorCode;
 use mcp_core::json::Json;
 use mcp_core::model::ProtocolVersion;
@@ -112,6 +113,7 @@ impl Tasks {
             most_running: self.most_running,
             spawner: self.spawner,
             running: Mutex::default(),
+            swept: Mutex::default(),
             board: OnceLock::new(),
         }))
     }
@@ -148,6 +150,16 @@ fn interrupt(store: &dyn TaskStore) -> Result<(), TaskStoreError> {
     store.sweep(now())
 }
 
+/// What is answered when there is no room for a task.
+const BUSY: &str = "Server busy: too many tasks, retry later";
+
+/// How long after a full store was looked through it is not again.
+const SWEPT: Duration = Duration::from_secs(1);
+
+/// From one attempt to keep the end of a task to the next: each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LAST_PAUSE: Duration = Duration::from_secs(60);
+
 /// The tasks of a server.
 pub(crate) struct Service {
     store: Arc<dyn TaskStore>,
@@ -156,6 +168,8 @@ pub(crate) struct Service {
     most_running: usize,
     spawner: Spawner,
     running: Mutex<HashMap<String, Arc<Live>>>,
+    /// When a full store was last looked through for what need not be kept.
+    swept: Mutex<Option<Instant>>,
     /// Where changes are told, and the position of the extension there.
     board: OnceLock<(Arc<Board>, usize)>,
 }
@@ -172,75 +186,146 @@ impl Service {
         let _ = self.board.set((board, extension));
     }
 
-    /// Keeps a new task. It is to be run by who asked.
+    /// Keeps a new task. It is to be run by who asked: if they have gone away meanwhile, it has ended.
     async fn create(
-        &self,
+        self: &Arc<Self>,
         record: TaskRecord,
         version: ProtocolVersion,
-    ) -> Result<Arc<Live>, Instead> {
-        let busy = || Instead::internal("Server busy: too many tasks, retry later");
-        let id = record.id.clone();
+    ) -> Result<Begun, Instead> {
         let live = Arc::new(Live::new(record, version));
         {
             let mut running = self.running();
             if running.len() >= self.most_running {
-                return Err(busy());
+                return Err(Instead::internal(BUSY));
             }
-            running.insert(id.clone(), live.clone());
+            running.insert(live.id().to_owned(), live.clone());
         }
-        let (store, record) = (self.store.clone(), live.record.clone());
-        let kept = self
-            .on_store(move || match store.create(&record) {
-                Err(TaskStoreError::Full) => {
-                    store.sweep(now())?;
-                    store.create(&record)
+        let service = self.clone();
+        let kept = self.whole(async move {
+            let (keeps, record) = (service.clone(), live.record.clone());
+            let kept = service
+                .on_store(move || match keeps.store.create(&record) {
+                    Err(TaskStoreError::Full) if keeps.may_sweep() => {
+                        keeps.store.sweep(now())?;
+                        keeps.store.create(&record)
+                    }
+                    kept => kept,
+                })
+                .await;
+            match kept {
+                Ok(()) => Ok(Begun::new(service, live)),
+                Err(error) => {
+                    service.running().remove(live.id());
+                    Err(error)
                 }
-                kept => kept,
-            })
-            .await;
-        let Err(error) = kept else { return Ok(live) };
-        self.running().remove(&id);
-        tracing::warn!(%error, "a task could not be kept");
-        Err(match error {
-            TaskStoreError::Full => busy(),
-            TaskStoreError::Exists | TaskStoreError::Other(_) => {
-                Instead::internal("The task could not be kept")
             }
-        })
+        });
+        match kept.await {
+            Some(Ok(begun)) => Ok(begun),
+            Some(Err(error)) => {
+                tracing::warn!(%error, "a task could not be kept");
+                Err(match error {
+                    TaskStoreError::Full => Instead::internal(BUSY),
+                    TaskStoreError::Exists | TaskStoreError::Other(_) => {
+                        Instead::internal("The task could not be kept")
+                    }
+                })
+            }
+            None => Err(Instead::internal("The task could not be kept")),
+        }
     }
 
-    /// A task has ended.
+    /// Whether the last time is long enough ago: it takes a look at all tasks, and calls may come as fast as they are refused.
+    fn may_sweep(&self) -> bool {
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = swept.is_none_or(|at| at.elapsed() >= SWEPT);
+        if may {
+            *swept = Some(Instant::now());
+        }
+        may
+    }
+
+    /// A task has ended. Where that cannot be kept for now, it is tried again and again, while the task holds its place
+    /// among those that run.
     async fn finish(&self, live: &Arc<Live>, end: TaskEnd) {
-        let (store, id) = (self.store.clone(), live.id().to_owned());
-        let kept = self.on_store(move || store.finish(&id, &end, now())).await;
-        self.running().remove(live.id());
-        self.ended(live, kept);
-    }
-
-    /// A task is to end. How it stands says so at once, whenever its handler does.
-    // TL-12, TX-12, TX-13.
-    async fn cancel(&self, live: Option<Arc<Live>>) {
-        let Some(live) = live else { return };
-        let (store, id) = (self.store.clone(), live.id().to_owned());
-        let cancelled = move || store.finish(&id, &TaskEnd::Cancelled, now());
-        let kept = self.on_store(cancelled).await;
-        live.cancel();
-        self.ended(&live, kept);
-    }
-
-    fn ended(&self, live: &Live, kept: Result<bool, TaskStoreError>) {
-        live.end();
-        match kept {
-            Ok(true) => {
-                if let Ok(Some(record)) = self.store.get(live.id()) {
-                    let _telling = live.telling();
-                    self.announce_record(&record, None);
-                }
+        let mut how = (end, now());
+        let mut pause = FIRST_PAUSE;
+        loop {
+            // What its clients were told is what is kept.
+            how = live.unkept().unwrap_or(how);
+            let (end, at) = how.clone();
+            let (store, id) = (self.store.clone(), live.id().to_owned());
+            let kept = self.on_store(move || store.finish(&id, &end, at)).await;
+            if let Ok(first) = kept {
+                self.running().remove(live.id());
+                return self.ended(live, first);
             }
-            // It had ended before, and that was told.
-            Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "the end of a task could not be kept"),
+            self.not_kept(live, &how.0, how.1, kept);
+            Timer::after(pause).await;
+            pause = (pause * 2).min(LAST_PAUSE);
         }
+    }
+
+    /// A task is to end. How it stands says so at once, whenever its handler does, and whether or not somebody waits here.
+    // TL-12, TX-12, TX-13.
+    async fn cancel(self: &Arc<Self>, live: Option<Arc<Live>>) {
+        let Some(live) = live else { return };
+        let service = self.clone();
+        let cancelled = async move {
+            let (store, id, at) = (service.store.clone(), live.id().to_owned(), now());
+            let cancelled = move || store.finish(&id, &TaskEnd::Cancelled, at);
+            let kept = service.on_store(cancelled).await;
+            live.cancel();
+            match kept {
+                Ok(first) => service.ended(&live, first),
+                // Whoever runs it is about to end it, and to keep that.
+                kept => service.not_kept(&live, &TaskEnd::Cancelled, at, kept),
+            }
+        };
+        self.whole(cancelled).await;
+    }
+
+    /// It has ended, and that is kept.
+    fn ended(&self, live: &Live, is_first: bool) {
+        let told = live.unkept().map(|(end, _)| end);
+        live.end();
+        // If it was not the first, it had ended before, and that was told.
+        if is_first
+            && let Ok(Some(record)) = self.store.get(live.id())
+            && (told.is_none() || record.end != told)
+        {
+            let _telling = live.telling();
+            self.announce_record(&record, None);
+        }
+    }
+
+    /// It has ended, and that is not kept yet. Its clients are told: it may be long before it is.
+    fn not_kept(&self, live: &Live, end: &TaskEnd, at: u64, kept: Result<bool, TaskStoreError>) {
+        let Err(error) = kept else { return };
+        if live.end_unkept(end, at) {
+            tracing::warn!(%error, "the end of a task could not be kept: it is tried again");
+            let _telling = live.telling();
+            if let Some(record) = live.record_unkept() {
+                self.announce_record(&record, None);
+            }
+        }
+    }
+
+    /// Does all of this, whoever stops waiting for it. `None`: it has not been done, for nothing runs here any more.
+    async fn whole<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        if !self.store.blocks() {
+            // It has no place where it could be left.
+            return Some(work.await);
+        }
+        let (done, is_done) = async_channel::bounded(1);
+        self.spawner.spawn(async move {
+            // Nobody waits any longer, at worst.
+            let _ = done.send(work.await).await;
+        });
+        is_done.recv().await.ok()
     }
 
     async fn on_store<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -262,10 +347,13 @@ impl Service {
         is_experimental: bool,
     ) -> Result<(TaskRecord, Option<Arc<Live>>), ProtocolError> {
         let live = self.running().get(id).cloned();
+        // One whose end is not kept yet has ended all the same.
+        let unkept = live.as_ref().and_then(|live| live.record_unkept());
         let live = live.filter(|live| !live.is_ended());
-        let record = match &live {
-            Some(live) => Some(live.record.clone()),
-            None => self.store.get(id).map_err(|error| {
+        let record = match (&live, unkept) {
+            (_, Some(unkept)) => Some(unkept),
+            (Some(live), None) => Some(live.record.clone()),
+            (None, None) => self.store.get(id).map_err(|error| {
                 tracing::warn!(%error, "a task could not be read");
                 ProtocolError::new(ErrorCode::INTERNAL_ERROR, "The task could not be read")
             })?,
@@ -360,6 +448,50 @@ mod tests {
             }
             assert!(service.find(id, owner, true).is_err(), "in another form");
         }
+    }
+
+    /// Full for good.
+    #[derive(Default)]
+    struct Full(std::sync::atomic::AtomicUsize);
+
+    impl TaskStore for Full {
+        fn create(&self, _: &TaskRecord) -> Result<(), TaskStoreError> {
+            Err(TaskStoreError::Full)
+        }
+
+        fn get(&self, _: &str) -> Result<Option<TaskRecord>, TaskStoreError> {
+            Ok(None)
+        }
+
+        fn finish(&self, _: &str, _: &TaskEnd, _: u64) -> Result<bool, TaskStoreError> {
+            Ok(false)
+        }
+
+        fn list(&self, _: Option<&str>, _: usize) -> Result<Vec<TaskRecord>, TaskStoreError> {
+            Ok(Vec::new())
+        }
+
+        fn sweep(&self, _: u64) -> Result<(), TaskStoreError> {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// However many calls it refuses.
+    #[test]
+    fn a_full_store_is_swept_once_in_a_while() {
+        let full = Arc::new(Full::default());
+        let mut service = Tasks::new(Full::default()).service().expect("it is empty");
+        Arc::get_mut(&mut service).expect("it is ours").store = full.clone();
+        for at in 0..100 {
+            let task = record(&at.to_string(), None);
+            let begun = smol::block_on(service.create(task, ProtocolVersion::V2026_07_28));
+            assert!(begun.is_err(), "there is no room");
+        }
+        assert!(service.running().is_empty());
+        let sweeps = full.0.load(std::sync::atomic::Ordering::Relaxed);
+        // Once in a second.
+        assert!((1..20).contains(&sweeps), "{sweeps}");
     }
 
     /// What ran when its process ended says so, and nothing else has changed.

@@ -7,6 +7,7 @@ use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition}
 
 use super::record::{TaskEnd, TaskRecord};
 use super::store::{TaskStore, TaskStoreError};
+use crate::entropy;
 
 const TASKS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tasks");
 
@@ -43,21 +44,29 @@ impl RedbTaskStore {
     }
 }
 
-/// Makes the file beside its place, and moves it there when it is one: a process that is killed meanwhile leaves no half of
-/// it, which nobody could open any more.
+/// Makes the file beside its place, and puts it there when it is one: a process that is killed meanwhile leaves no half of
+/// it, which nobody could open any more. Of two that do so at a time, the file of the first is that of both.
 fn make(path: &Path) -> Result<(), TaskStoreError> {
     let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    match fs::remove_file(&beside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(other(error)),
-        Ok(()) | Err(_) => {}
-    }
-    let database = Database::create(&beside).map_err(other)?;
+    beside.push(format!(".{:016x}.new", entropy::seed()));
+    let made = fill(Path::new(&beside)).and_then(|()| {
+        match fs::hard_link(&beside, path) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            // Not every file system can do that.
+            Err(_) => fs::rename(&beside, path).map_err(other),
+        }
+    });
+    // It has another name now, or is of no use.
+    let _ = fs::remove_file(&beside);
+    made
+}
+
+fn fill(file: &Path) -> Result<(), TaskStoreError> {
+    let database = Database::create(file).map_err(other)?;
     let write = database.begin_write().map_err(other)?;
     write.open_table(TASKS).map_err(other)?;
-    write.commit().map_err(other)?;
-    drop(database);
-    fs::rename(&beside, path).map_err(other)
+    write.commit().map_err(other)
 }
 
 fn other(error: impl core::error::Error + Send + Sync + 'static) -> TaskStoreError {
@@ -158,5 +167,24 @@ mod tests {
         assert_eq!(store.list(None, 9).expect("it can be listed"), before);
         drop(store);
         std::fs::remove_file(&file).expect("it can be removed");
+    }
+
+    /// The slower of two processes that start at the same time, where there was no file.
+    #[test]
+    fn a_file_that_is_there_is_not_replaced() {
+        let directory = std::env::temp_dir().join(format!("redb-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let file = directory.join("tasks");
+        let store = RedbTaskStore::open(&file).expect("it can be made");
+        check_task_store(&store);
+        let before = store.list(None, 9).expect("it can be listed");
+        drop(store);
+        make(&file).expect("it is there");
+        let store = RedbTaskStore::open(&file).expect("it can be opened again");
+        assert_eq!(store.list(None, 9).expect("it can be listed"), before);
+        drop(store);
+        let files = std::fs::read_dir(&directory).expect("it can be read");
+        assert_eq!(files.count(), 1, "nothing else is left");
+        std::fs::remove_dir_all(&directory).expect("it can be removed");
     }
 }

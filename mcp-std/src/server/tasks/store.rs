@@ -33,7 +33,9 @@ pub trait TaskStore: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// It cannot be kept.
+    /// It cannot be kept for now. Clients are told of the end all the same; it is tried again, after pauses of 100 ms that
+    /// double up to a minute, as long as the process lives, and until then the task is one of those that
+    /// [run](super::Tasks::max_running).
     fn finish(&self, id: &str, end: &TaskEnd, at: u64) -> Result<bool, TaskStoreError>;
 
     /// The tasks in the order of their ids, from the first after this one, at most so many.
