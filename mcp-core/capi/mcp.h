@@ -65,13 +65,21 @@ typedef struct mcp_event {
 mcp_server *mcp_server_new(const char *name, const char *version, const mcp_tool *tools, size_t count,
                            uint64_t seed, size_t max_message);
 
-/* Takes at most one message of `input`, which begins with the first byte that is not consumed. */
+/* Takes at most one message of `input`, which begins with the first byte that is not consumed: what is left of the input
+ * before, and what has arrived since. While nothing is consumed the same bytes are offered again, with more behind them, so
+ * there has to be room for `max_message` + 3 bytes; no line needs more. To be called until MCP_MORE. When the input ends
+ * without a line end, add one: the last line is a message too.
+ *
+ * What is answered to, and what is refused, is in the output. `input` may not be a part of that. */
 mcp_status mcp_server_receive(mcp_server *server, const uint8_t *input, size_t length, mcp_event *event);
 
-/* Answers a call with a text of `length` bytes; `is_error` says that the tool failed. */
+/* Answers a call with a text of `length` bytes of UTF-8, which may not be a part of the output; `is_error` says that the tool
+ * failed. Now or later, in any order: until then the call counts among those in flight. MCP_STALE if the client has cancelled
+ * it meanwhile: that is no mistake. */
 mcp_status mcp_server_reply(mcp_server *server, uint64_t token, const char *text, size_t length, int is_error);
 
-/* What is to be written: whole lines. It is there until the next call of another function on this server. */
+/* What is to be written: whole lines, but for what of them was written before. It is there until the next call of another
+ * function on this server. It grows until it is written: do not read on while a client does not take its answers. */
 const uint8_t *mcp_server_output(const mcp_server *server, size_t *length);
 
 /* So many bytes of the output were written. */

@@ -130,6 +130,13 @@ impl McpServer {
         (number(waiting.generation, at) == token).then_some(at)
     }
 
+    /// Whether some of the bytes are in the output, which is about to change.
+    fn writes_over(&self, bytes: &[u8]) -> bool {
+        let out = self.out.as_ptr().addr();
+        let bytes = bytes.as_ptr_range();
+        bytes.start.addr() < out + self.out.capacity() && out < bytes.end.addr()
+    }
+
     fn receive(&mut self, input: &[u8]) -> McpEvent {
         let step = self.server.receive(input, &mut self.out);
         let consumed = step.consumed;
@@ -227,15 +234,21 @@ unsafe fn text<'a>(text: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(text) }.to_str().ok()
 }
 
+/// `None`: they cannot be there.
+///
 /// # Safety
 ///
-/// `start` is null, or so many bytes are there and not changed as long as `'a` is.
-unsafe fn bytes<'a>(start: *const u8, length: usize) -> Option<&'a [u8]> {
+/// `start` is null, or so many elements are there and not changed as long as `'a` is.
+unsafe fn elements<'a, T>(start: *const T, length: usize) -> Option<&'a [T]> {
+    // No object is larger. A negative length is one that went wrong.
+    let most = isize::MAX.unsigned_abs() / size_of::<T>();
     match (start.is_null(), length) {
         (_, 0) => Some(&[]),
-        (true, _) => None,
-        // SAFETY: by the caller's word.
-        (false, _) => Some(unsafe { slice::from_raw_parts(start, length) }),
+        (false, length) if length <= most => {
+            // SAFETY: by the caller's word.
+            Some(unsafe { slice::from_raw_parts(start, length) })
+        }
+        (_, _) => None,
     }
 }
 
@@ -256,12 +269,8 @@ pub unsafe extern "C" fn mcp_server_new(
     let made = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: by the caller's word.
         let (name, version) = unsafe { (text(name)?, text(version)?) };
-        let given = match (tools.is_null(), count) {
-            (_, 0) => &[],
-            (true, _) => return None,
-            // SAFETY: by the caller's word.
-            (false, _) => unsafe { slice::from_raw_parts(tools, count) },
-        };
+        // SAFETY: by the caller's word.
+        let given = unsafe { elements(tools, count) }?;
         let mut tools = Vec::with_capacity(given.len());
         for tool in given {
             // SAFETY: by the caller's word.
@@ -308,13 +317,16 @@ pub unsafe extern "C" fn mcp_server_receive(
     event: *mut McpEvent,
 ) -> McpStatus {
     // SAFETY: by the caller's word.
-    let Some(input) = (unsafe { bytes(input, length) }) else {
+    let Some(input) = (unsafe { elements(input, length) }) else {
         return McpStatus::Misuse;
     };
     if event.is_null() {
         return McpStatus::Misuse;
     }
     let receive = |server: &mut McpServer| {
+        if server.writes_over(input) {
+            return McpStatus::Misuse;
+        }
         let came = server.receive(input);
         // SAFETY: by the caller's word; it need not hold anything yet.
         unsafe { event.write(came) };
@@ -338,12 +350,15 @@ pub unsafe extern "C" fn mcp_server_reply(
     is_error: c_int,
 ) -> McpStatus {
     // SAFETY: by the caller's word.
-    let said = unsafe { bytes(said.cast(), length) };
+    let said = unsafe { elements(said.cast(), length) };
     let Some(said) = said.and_then(|said| str::from_utf8(said).ok()) else {
         return McpStatus::Misuse;
     };
     let reply = |server: &mut McpServer| {
-        let Some(at) = server.place(token) else {
+        let Some(at) = server
+            .place(token)
+            .filter(|_| !server.writes_over(said.as_bytes()))
+        else {
             return McpStatus::Misuse;
         };
         let Some(token) = server.calls[at].token.take() else {
@@ -413,7 +428,7 @@ pub unsafe extern "C" fn mcp_json_string(
     capacity: usize,
 ) -> isize {
     // SAFETY: by the caller's word.
-    let (object, name) = unsafe { (bytes(object.cast(), length), text(name)) };
+    let (object, name) = unsafe { (elements(object.cast(), length), text(name)) };
     let found = catch_unwind(|| {
         let object = RawJson::parse(object?).ok()?;
         Some(object.member(name?)?.as_string()?.decode().into_owned())

@@ -80,6 +80,26 @@ static mcp_event say(mcp_server *server, const char *line) {
     return event;
 }
 
+/* Any limit will do, and any pieces: what is too long is refused once, and the next line is read. */
+static void pieces(size_t max_message, const char *expected) {
+    mcp_server *server = mcp_server_new("lamp", "1.0.0", TOOLS, 2, 0x5EED, max_message);
+    const char *input = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n[\n";
+    size_t used = 0, length;
+    CHECK(server != NULL);
+    for (size_t there = 0; there <= strlen(input); there++) {
+        mcp_event event;
+        do {
+            CHECK(mcp_server_receive(server, (const uint8_t *)input + used, there - used, &event) == MCP_OK);
+            used += event.consumed;
+            CHECK(used <= there);
+        } while (event.kind != MCP_MORE);
+    }
+    CHECK(used == strlen(input));
+    const uint8_t *output = mcp_server_output(server, &length);
+    CHECK(length == strlen(expected) && memcmp(output, expected, length) == 0);
+    mcp_server_free(server);
+}
+
 static void misuse(mcp_server *server) {
     mcp_event event;
     size_t length;
@@ -92,6 +112,20 @@ static void misuse(mcp_server *server) {
     CHECK(mcp_server_receive(server, NULL, 1, &event) == MCP_MISUSE);
     CHECK(mcp_server_receive(server, NULL, 0, NULL) == MCP_MISUSE);
     CHECK(mcp_server_receive(server, NULL, 0, &event) == MCP_OK && event.kind == MCP_MORE);
+    /* More than any object has: a length that went below zero. */
+    CHECK(mcp_server_new("x", "1", TOOLS, SIZE_MAX, 0, 0) == NULL);
+    CHECK(mcp_server_new("x", "1", TOOLS, SIZE_MAX / sizeof *TOOLS, 0, 0) == NULL);
+    CHECK(mcp_server_receive(server, (const uint8_t *)"x", SIZE_MAX, &event) == MCP_MISUSE);
+    CHECK(mcp_json_string("{}", SIZE_MAX, "a", text, sizeof text) == -1);
+    CHECK(mcp_json_string("{}", 2, NULL, text, sizeof text) == -1);
+    CHECK(mcp_json_string("{\"a\":\"1\"}", 9, "a", NULL, 4) == 1);
+    mcp_tool nameless = {NULL, "x", "{\"type\":\"object\"}"}, twice[] = {TOOLS[0], TOOLS[0]};
+    CHECK(mcp_server_new("x", "1", &nameless, 1, 0, 0) == NULL);
+    CHECK(mcp_server_new("x", "1", twice, 2, 0, 0) == NULL);
+    CHECK(mcp_server_new("\xff", "1", TOOLS, 2, 0, 0) == NULL);
+    CHECK(mcp_server_output(server, NULL) == NULL);
+    CHECK(mcp_server_output(server, &length) != NULL && length == 0);
+    CHECK(mcp_server_written(server, 0) == MCP_OK);
     CHECK(mcp_server_output(NULL, &length) == NULL);
     CHECK(mcp_server_written(server, 1) == MCP_MISUSE);
     CHECK(mcp_server_reply(server, 7, "x", 1, 0) == MCP_MISUSE);
@@ -120,7 +154,30 @@ static void misuse(mcp_server *server) {
     CHECK(mcp_server_reply(server, second, "on", 2, 0) == MCP_STALE);
     event = say(server, "not JSON\n");
     CHECK(event.kind == MCP_HANDLED);
+    /* What is answered with, or read, may not be in the output: that moves. */
+    event = say(server, call);
+    const uint8_t *output = mcp_server_output(server, &length);
+    CHECK(mcp_server_reply(server, event.token, (const char *)output, length, 0) == MCP_MISUSE);
+    CHECK(mcp_server_receive(server, output + length - 1, 1, &event) == MCP_MISUSE);
+    /* No text is a text too; and then the call is over. */
+    CHECK(mcp_server_reply(server, event.token, NULL, 0, 1) == MCP_OK);
+    CHECK(mcp_server_reply(server, event.token, NULL, 0, 1) == MCP_STALE);
+    CHECK(mcp_server_written(server, SIZE_MAX) == MCP_MISUSE);
+    output = mcp_server_output(server, &length);
+    CHECK(output[length - 1] == '\n');
+    CHECK(mcp_server_written(server, length - 1) == MCP_OK && mcp_server_written(server, 2) == MCP_MISUSE);
+    CHECK(mcp_server_written(server, 1) == MCP_OK);
     mcp_server_free(NULL);
+
+    const char *served = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
+                         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":"
+                         "\"Parse error: unexpected end at byte 1\"}}\n";
+    pieces(0, served);
+    pieces(SIZE_MAX, served);
+    pieces(1, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":"
+              "\"Message longer than 1 bytes, discarded\"}}\n"
+              "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":"
+              "\"Parse error: unexpected end at byte 1\"}}\n");
 }
 
 int main(int count, char **words) {

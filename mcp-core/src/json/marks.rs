@@ -31,6 +31,9 @@ impl Marks {
     /// none.
     #[cfg_attr(feature = "alloc", inline(always))]
     pub(super) fn plain_end(&mut self, bytes: &[u8], at: usize) -> usize {
+        if scan::SMALL {
+            return long_plain_end(bytes, at);
+        }
         let block = at / BLOCK;
         if block != self.block {
             *self = Self::look_at(bytes, block);
@@ -88,6 +91,9 @@ pub(super) fn skip_string(bytes: &[u8], mut at: usize, marks: &mut Marks) -> Opt
 /// Finds the end of an array or object that has been checked before, and whose opening bracket is at `at`: brackets
 /// outside strings are counted, the rest is not looked at. `None` only if it has not been checked.
 pub(super) fn skip_container(bytes: &[u8], at: usize) -> Option<usize> {
+    if scan::SMALL {
+        return step_over_container(bytes, at);
+    }
     let mut depth = 0_usize;
     // All ones if the block begins inside a string.
     let mut inside = 0;
@@ -122,6 +128,29 @@ pub(super) fn skip_container(bytes: &[u8], at: usize) -> Option<usize> {
         start += BLOCK;
     }
     None
+}
+
+/// The same, byte by byte.
+fn step_over_container(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut marks = Marks::NONE;
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => {
+                at = skip_string(bytes, at + 1, &mut marks)?.end;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
 }
 
 /// Which bytes of a block are escaped by the backslash before them, and whether the next block's first is, as a bit.
@@ -174,4 +203,33 @@ fn last_marks<M: Default + Shr<u32, Output = M>>(
         *to = *from;
     }
     find(&block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the program has without an allocator: it is compiled here, and not called.
+    #[test]
+    fn byte_by_byte_a_container_ends_where_it_ends_block_by_block() {
+        let inner = r#"[1,"a]\\",{"b\"{":"\u00e9}"},[[]],"", {"c" : "\\\\\\"}]"#;
+        for before in 0..70 {
+            for text in ["[]", "{}", inner, r#"{"x":"]","y":[[{}]]}"#] {
+                let long = "a".repeat(before);
+                let text = alloc::format!("{{\"{long}\":{text}}},[]");
+                let bytes = text.as_bytes();
+                let end = skip_container(bytes, 0);
+                assert_eq!(end, Some(bytes.len() - 3), "{text}");
+                assert_eq!(step_over_container(bytes, 0), end, "{text}");
+                let inside = before + 4;
+                let end = skip_container(bytes, inside);
+                assert_eq!(end, Some(bytes.len() - 4), "{text}");
+                assert_eq!(step_over_container(bytes, inside), end, "{text}");
+                // What has not been checked has no end.
+                for cut in 0..bytes.len() - 3 {
+                    assert_eq!(step_over_container(&bytes[..cut], 0), None, "{text}");
+                }
+            }
+        }
+    }
 }

@@ -117,46 +117,60 @@ impl<'b> Number<'b> {
 
 /// The value of an unsigned number with a fraction, an exponent or many digits, if it is an integer that fits.
 fn scaled_integer(text: &str) -> Option<u64> {
-    let (significand, exponent) = match text.split_once(['e', 'E']) {
-        Some((significand, exponent)) => (significand, saturating_exponent(exponent)),
-        None => (text, 0),
-    };
-    let (whole, fraction) = significand.split_once('.').unwrap_or((significand, ""));
-    // The value is these digits times ten to the power of `scale`: zeros at the end are better counted than kept.
-    let digits = || whole.bytes().chain(fraction.bytes());
-    let zeros = digits().rev().take_while(|&byte| byte == b'0').count();
-    let length = whole.len() + fraction.len();
-    if zeros == length {
+    let mut value = 0_u64;
+    // Zeros at the end are better counted than kept: the value is `value` times ten to the power of `scale`.
+    let (mut zeros, mut scale) = (0, 0_i64);
+    let mut in_fraction = false;
+    let mut exponent = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'.' => in_fraction = true,
+            b'e' | b'E' => {
+                exponent = saturating_exponent(&text[at + 1..]);
+                break;
+            }
+            digit => {
+                scale -= i64::from(in_fraction);
+                zeros += 1;
+                if digit != b'0' {
+                    // What was counted so far, in a value that is 0 too.
+                    value = scaled(value, zeros)?.checked_add(u64::from(digit - b'0'))?;
+                    zeros = 0;
+                }
+            }
+        }
+    }
+    if value == 0 {
         return Some(0);
     }
-    let scale = exponent
-        .saturating_sub(signed(fraction.len()))
-        .saturating_add(signed(zeros));
-    let power = 10_u64.checked_pow(u32::try_from(scale).ok()?)?;
-    digits()
-        .take(length - zeros)
-        .try_fold(0_u64, |value, byte| {
-            value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))
-        })?
-        .checked_mul(power)
+    let scale = exponent.saturating_add(scale).saturating_add(zeros);
+    (scale >= 0).then(|| scaled(value, scale))?
 }
 
-fn signed(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
+/// Times ten to the power of `zeros`; what is not 0 is too large soon.
+#[inline(never)]
+fn scaled(mut value: u64, zeros: i64) -> Option<u64> {
+    if value != 0 {
+        for _ in 0..zeros {
+            value = value.checked_mul(10)?;
+        }
+    }
+    Some(value)
 }
 
 /// The exponent, or a value no text is long enough to make up for.
 fn saturating_exponent(text: &str) -> i64 {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let magnitude = digits.bytes().fold(0_i64, |value, byte| {
-        value
+    let mut exponent = 0_i64;
+    for digit in text.bytes().filter(u8::is_ascii_digit) {
+        exponent = exponent
             .saturating_mul(10)
-            .saturating_add(i64::from(byte - b'0'))
-    });
-    if negative { -magnitude } else { magnitude }
+            .saturating_add(i64::from(digit - b'0'));
+    }
+    if text.starts_with('-') {
+        -exponent
+    } else {
+        exponent
+    }
 }
 
 impl fmt::Display for Number<'_> {

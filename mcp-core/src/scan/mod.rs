@@ -5,7 +5,7 @@
 //!
 //! | rung | where | used |
 //! | --- | --- | --- |
-//! | byte at a time | `tests.rs` | the oracle all others are tested against |
+//! | byte at a time | `bytes.rs` | without an allocator, where size counts; the oracle all others are tested against |
 //! | eight bytes in a `u64` | `swar.rs`, no `unsafe` | inputs under 16 bytes; targets without a vector unit |
 //! | one vector algorithm | `generic.rs`, over a `Vector` trait | instantiated by the shells below |
 //! | SSE2 and AVX2, NEON | `x86_64.rs`, `aarch64.rs` | what is compiled in; AVX2 also when feature `std` finds it at run time |
@@ -25,6 +25,7 @@
     target_endian = "little"
 ))]
 mod aarch64;
+mod bytes;
 #[cfg(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(
@@ -69,10 +70,16 @@ mod text;
 
 pub(crate) use text::{BLOCK, nesting_marks, string_marks, text};
 
+/// Whether the program is to be small rather than fast: without an allocator, every search goes from byte to byte.
+pub(crate) const SMALL: bool = cfg!(not(feature = "alloc"));
+
 /// The position of the first `\n` in `bytes`.
 #[must_use]
 #[inline]
 pub fn newline(bytes: &[u8]) -> Option<usize> {
+    if SMALL {
+        return bytes.iter().position(|&byte| byte == b'\n');
+    }
     memchr::memchr(b'\n', bytes)
 }
 
@@ -88,6 +95,9 @@ const HEAD: usize = 32;
 #[must_use]
 #[inline]
 pub fn string_run(bytes: &[u8]) -> usize {
+    if SMALL {
+        return bytes::string_run(bytes);
+    }
     let Some(pair) = bytes.as_chunks::<{ HEAD / 2 }>().0.first_chunk::<2>() else {
         return short_run(bytes);
     };

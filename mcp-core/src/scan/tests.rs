@@ -6,18 +6,12 @@ use alloc::vec::Vec;
 use proptest::prelude::{ProptestConfig, any, prop, proptest};
 use proptest::strategy::Strategy as _;
 
+use super::bytes::string_run as oracle;
 use super::{newline, string_run, swar};
 
 /// Longer than two groups of the widest vector, so that every part of every kernel is entered at every offset.
 const LONGEST: usize = 200;
 const WIDEST_VECTOR: usize = 32;
-
-fn oracle(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .position(|&b| b == b'"' || b == b'\\' || b < 0x20)
-        .unwrap_or(bytes.len())
-}
 
 fn check(kernel: fn(&[u8]) -> usize, bytes: &[u8]) {
     assert_eq!(kernel(bytes), oracle(bytes), "{bytes:02x?}");

@@ -42,7 +42,7 @@ impl Shr<u32> for NestingMarks {
 /// The bytes as text. ASCII, which nearly all messages are, takes a fraction of what [`str::from_utf8`] does.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Utf8Error> {
-    if is_ascii(bytes) {
+    if !super::SMALL && is_ascii(bytes) {
         // SAFETY: ASCII is UTF-8.
         return Ok(unsafe { str::from_utf8_unchecked(bytes) });
     }

@@ -57,13 +57,13 @@ pub(super) fn complete<'b>(
     params: &Params<'b>,
 ) -> Result<CallRequest<'b>, PeerFault> {
     let reference = params.reference;
-    let kind = string(member(reference, "type", "params.ref.type")?, "ref.type")?;
+    let kind = text(reference, "params.ref.type")?;
     let reference = if kind == "ref/prompt" {
-        let name = string(member(reference, "name", "params.ref.name")?, "ref.name")?;
+        let name = text(reference, "params.ref.name")?;
         let prompt = catalog.find_prompt(name).ok_or(PeerFault::UnknownPrompt)?;
         CompletionTarget::Prompt(prompt)
     } else if kind == "ref/resource" {
-        let uri = string(member(reference, "uri", "params.ref.uri")?, "ref.uri")?;
+        let uri = text(reference, "params.ref.uri")?;
         catalog
             .find_reference(uri)
             .ok_or(PeerFault::UnknownReference)?
@@ -73,16 +73,15 @@ pub(super) fn complete<'b>(
             expected: "\"ref/prompt\" or \"ref/resource\"",
         });
     };
-    let argument = params.argument;
-    let name = member(argument, "name", "params.argument.name")?;
-    let value = member(argument, "value", "params.argument.value")?;
+    let argument = text(params.argument, "params.argument.name")?;
+    let value = text(params.argument, "params.argument.value")?;
     let context = object(params.context, "context")?;
-    let known = member(context, "arguments", "params.context.arguments")?;
+    let known = member(context, "params.context.arguments")?;
     strings(known, "context.arguments")?;
     Ok(CallRequest::Complete {
         reference,
-        argument: string(name, "argument.name")?,
-        value: string(value, "argument.value")?,
+        argument,
+        value,
         context,
     })
 }
@@ -102,13 +101,18 @@ pub(super) fn retry<'b>(
     Ok((responses, state))
 }
 
-/// The member of an object that has been read already, null as if it were absent; `path` is for the fault of having it
-/// twice.
+/// The string that is a member of an object that has been read already.
+fn text<'b>(object: Option<RawJson<'b>>, path: &'static str) -> Result<JsonStr<'b>, PeerFault> {
+    string(member(object, path)?, &path["params.".len()..])
+}
+
+/// The member that a path ends with, of the object before it, which has been read already; null as if it were absent.
 fn member<'b>(
     object: Option<RawJson<'b>>,
-    name: &str,
     path: &'static str,
 ) -> Result<Option<RawJson<'b>>, PeerFault> {
+    let dot = path.bytes().rposition(|byte| byte == b'.');
+    let name = &path[dot.map_or(0, |dot| dot + 1)..];
     let mut found = None;
     for (known, value) in object.and_then(RawJson::as_object).into_iter().flatten() {
         if known == name && found.replace(value).is_some() {

@@ -91,6 +91,7 @@ impl<M: Memory> ServerEngine<M> {
         }
     }
 
+    #[cfg_attr(not(feature = "alloc"), inline(never))]
     fn request_in<'b, S: Sink + ?Sized>(
         &mut self,
         request: &Request<'b>,
