@@ -243,6 +243,8 @@
 //!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
 //! - `cli` builds the program `mcp`; a library does not need it.
 
+#[cfg(feature = "apps")]
+pub mod apps;
 #[cfg(feature = "auth")]
 pub mod auth;
 #[cfg(feature = "client")]
