@@ -223,7 +223,8 @@ fn check(origin: &str, schemes: &[&str]) -> Result<(), &'static str> {
         None => (authority, None),
     };
     let digits = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    if port.is_some_and(|port| !digits(port) || port.parse::<u16>().map_or(true, |port| port == 0)) {
+    if port.is_some_and(|port| !digits(port) || port.parse::<u16>().map_or(true, |port| port == 0))
+    {
         return Err("has no number from 1 to 65535 for its port");
     }
     let (named, is_wildcard) = match host.strip_prefix("*.") {
@@ -231,7 +232,9 @@ fn check(origin: &str, schemes: &[&str]) -> Result<(), &'static str> {
         None => (host, false),
     };
     if !is_host(named) {
-        return Err("is no origin: after the scheme come a host, and perhaps a port, and nothing else");
+        return Err(
+            "is no origin: after the scheme come a host, and perhaps a port, and nothing else",
+        );
     }
     if is_wildcard && !named.contains('.') {
         return Err("stands for all names of a top-level domain");

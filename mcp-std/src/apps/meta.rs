@@ -43,7 +43,10 @@ impl Permissions {
     pub fn allow(self) -> String {
         let features = self.named().into_iter();
         let granted = features.filter(|(_, _, granted)| *granted);
-        granted.map(|(_, feature, _)| feature).collect::<Vec<_>>().join("; ")
+        granted
+            .map(|(_, feature, _)| feature)
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     /// Those that both have: what is asked for and what the host gives.
@@ -59,7 +62,11 @@ impl Permissions {
 
     pub(super) fn value(self) -> Value {
         let named = self.named().into_iter().filter(|(_, _, granted)| *granted);
-        Value::Object(named.map(|(name, _, _)| (name.to_owned(), json!({}))).collect())
+        Value::Object(
+            named
+                .map(|(name, _, _)| (name.to_owned(), json!({})))
+                .collect(),
+        )
     }
 
     fn read(declared: &Map<String, Value>) -> Self {
@@ -218,6 +225,9 @@ fn ui(meta: Option<RawJson<'_>>) -> Map<String, Value> {
 /// Whether a URI is that of an app.
 pub(super) fn is_ui(uri: &str) -> bool {
     uri.strip_prefix("ui://").is_some_and(|rest| {
-        !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
+        !rest.is_empty()
+            && rest
+                .bytes()
+                .all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
     })
 }

@@ -141,7 +141,9 @@ impl AppAsk {
         match self {
             Self::CallTool { .. } => Kind::Tool,
             Self::ReadResource { .. } => Kind::Resource,
-            Self::OpenLink { .. } | Self::Message { .. } | Self::UpdateModelContext { .. } => Kind::Done,
+            Self::OpenLink { .. } | Self::Message { .. } | Self::UpdateModelContext { .. } => {
+                Kind::Done
+            }
             Self::RequestDisplayMode { .. } => Kind::Displayed,
         }
     }
@@ -274,7 +276,9 @@ impl fmt::Display for BridgeFault {
                 f,
                 "the app called `{tool}`, which is no tool of its server for apps"
             ),
-            Self::LinkRefused { problem } => write!(f, "the app wants a link opened that {problem}"),
+            Self::LinkRefused { problem } => {
+                write!(f, "the app wants a link opened that {problem}")
+            }
             Self::TooManyPending => f.write_str("too many requests of the app wait for answers"),
             Self::UnexpectedAnswer => f.write_str("the app answered what was not asked"),
         }

@@ -15,7 +15,10 @@ pub(super) fn check(url: &str) -> Result<(), &'static str> {
     let Some((scheme, rest)) = url.split_once("://") else {
         return Err("is no address of a page");
     };
-    if !["https", "http"].iter().any(|it| scheme.eq_ignore_ascii_case(it)) {
+    if !["https", "http"]
+        .iter()
+        .any(|it| scheme.eq_ignore_ascii_case(it))
+    {
         return Err("is not of http or https");
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

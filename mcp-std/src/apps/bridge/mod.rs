@@ -205,7 +205,8 @@ impl AppBridge {
     #[must_use]
     pub fn display_mode(&self) -> DisplayMode {
         let mode = self.options.context.get("displayMode");
-        mode.and_then(DisplayMode::read).unwrap_or(DisplayMode::Inline)
+        mode.and_then(DisplayMode::read)
+            .unwrap_or(DisplayMode::Inline)
     }
 }
 

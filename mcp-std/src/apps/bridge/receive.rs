@@ -34,12 +34,20 @@ impl Refusal {
     fn invalid(method: &str, problem: impl Into<String>) -> Self {
         let (method, problem) = (cut(method), problem.into());
         let text = format!("Invalid params: {problem}");
-        Self::new(BridgeFault::Invalid { method, problem }, INVALID_PARAMS, text)
+        Self::new(
+            BridgeFault::Invalid { method, problem },
+            INVALID_PARAMS,
+            text,
+        )
     }
 
     fn unknown(method: &str) -> Self {
         let method = cut(method);
-        Self::new(BridgeFault::UnknownMethod { method }, METHOD_NOT_FOUND, "Method not found")
+        Self::new(
+            BridgeFault::UnknownMethod { method },
+            METHOD_NOT_FOUND,
+            "Method not found",
+        )
     }
 
     fn out_of_order(method: &str, text: &str) -> Self {
@@ -75,7 +83,9 @@ impl AppBridge {
         let id = match message.remove("id") {
             None => None,
             Some(id) if is_id(&id) => Some(id),
-            Some(_) => return malformed("its id is no text of up to 256 bytes, nor a whole number"),
+            Some(_) => {
+                return malformed("its id is no text of up to 256 bytes, nor a whole number");
+            }
         };
         match (message.remove("method"), id) {
             (Some(Value::String(method)), Some(id)) => self.request(&method, id, message, out),
@@ -152,7 +162,11 @@ impl AppBridge {
                 let url = text(method, &params, "url")?;
                 link::check(&url).map_err(|problem| {
                     let fault = BridgeFault::LinkRefused { problem };
-                    Refusal::new(fault, DENIED, format!("Policy violation: the link {problem}"))
+                    Refusal::new(
+                        fault,
+                        DENIED,
+                        format!("Policy violation: the link {problem}"),
+                    )
                 })?;
                 AppAsk::OpenLink { url }
             }
@@ -179,7 +193,10 @@ impl AppBridge {
     fn initialize(&mut self, params: Map<String, Value>) -> Result<Value, Refusal> {
         const METHOD: &str = "ui/initialize";
         if self.phase != Phase::New {
-            return Err(Refusal::out_of_order(METHOD, "The app is not at its beginning"));
+            return Err(Refusal::out_of_order(
+                METHOD,
+                "The app is not at its beginning",
+            ));
         }
         let protocol_version = text(METHOD, &params, "protocolVersion")?;
         let object = |name: &str| {
@@ -194,7 +211,11 @@ impl AppBridge {
             protocol_version,
             display_modes: modes.map(|modes| {
                 // Those that are known, each once.
-                let all = [DisplayMode::Inline, DisplayMode::Fullscreen, DisplayMode::Pip];
+                let all = [
+                    DisplayMode::Inline,
+                    DisplayMode::Fullscreen,
+                    DisplayMode::Pip,
+                ];
                 let said = |mode: &DisplayMode| modes.iter().any(|it| it == mode.as_str());
                 all.into_iter().filter(said).collect()
             }),
@@ -261,7 +282,10 @@ impl AppBridge {
             "ui/notifications/sandbox-proxy-ready" => {
                 let page = self.page.take().filter(|_| self.phase == Phase::Sandbox);
                 let page = page.ok_or_else(early)?;
-                out.push(notification("ui/notifications/sandbox-resource-ready", page.value()));
+                out.push(notification(
+                    "ui/notifications/sandbox-resource-ready",
+                    page.value(),
+                ));
                 self.phase = Phase::New;
                 Ok(Some(AppEvent::SandboxReady))
             }
@@ -273,18 +297,27 @@ impl AppBridge {
                 Ok(Some(AppEvent::Initialized(info)))
             }
             "ui/notifications/size-changed" => {
-                self.phase.ge(&Phase::Ready).then_some(()).ok_or_else(early)?;
+                self.phase
+                    .ge(&Phase::Ready)
+                    .then_some(())
+                    .ok_or_else(early)?;
                 self.resized(method, params)
             }
             "notifications/message" if self.options.capabilities.logging => {
-                self.phase.ge(&Phase::Ready).then_some(()).ok_or_else(early)?;
+                self.phase
+                    .ge(&Phase::Ready)
+                    .then_some(())
+                    .ok_or_else(early)?;
                 let level = params.get("level").and_then(Value::as_str);
                 let level = LoggingLevel::ALL
                     .into_iter()
                     .find(|it| Some(it.as_str()) == level);
                 Ok(Some(AppEvent::Log {
                     level: level.ok_or_else(|| Refusal::invalid(method, "`level` is none"))?,
-                    logger: params.get("logger").and_then(Value::as_str).map(str::to_owned),
+                    logger: params
+                        .get("logger")
+                        .and_then(Value::as_str)
+                        .map(str::to_owned),
                     data: params.get("data").cloned().unwrap_or_default(),
                 }))
             }
@@ -302,7 +335,9 @@ impl AppBridge {
             let Some(told) = params.get(name) else {
                 return Ok(None);
             };
-            let told = told.as_f64().filter(|pixels| pixels.is_finite() && *pixels >= 0.0);
+            let told = told
+                .as_f64()
+                .filter(|pixels| pixels.is_finite() && *pixels >= 0.0);
             let problem = || Refusal::invalid(method, format!("`{name}` is no number of pixels"));
             let told = told.ok_or_else(problem)?;
             let fixed = container.and_then(|it| it.get(name));
@@ -312,7 +347,10 @@ impl AppBridge {
                 None => Some(most.map_or(told, |most| told.min(most))),
             })
         };
-        let (width, height) = (dimension("width", "maxWidth")?, dimension("height", "maxHeight")?);
+        let (width, height) = (
+            dimension("width", "maxWidth")?,
+            dimension("height", "maxHeight")?,
+        );
         let any = width.is_some() || height.is_some();
         Ok(any.then_some(AppEvent::SizeChanged { width, height }))
     }
@@ -362,7 +400,10 @@ fn said(method: &str, mut params: Map<String, Value>) -> Result<AppAsk, Refusal>
         _ => Vec::new(),
     };
     if content.is_empty() {
-        return Err(Refusal::invalid(method, "`content` is nothing that can be said"));
+        return Err(Refusal::invalid(
+            method,
+            "`content` is nothing that can be said",
+        ));
     }
     Ok(AppAsk::Message {
         content: blocks(method, content)?,

@@ -97,7 +97,10 @@ impl AppBridge {
         out: &mut Vec<String>,
     ) -> Result<(), BridgeError> {
         let reason = reason.unwrap_or_default();
-        let message = notification("ui/notifications/tool-cancelled", json!({ "reason": reason }));
+        let message = notification(
+            "ui/notifications/tool-cancelled",
+            json!({ "reason": reason }),
+        );
         self.end(message, out)
     }
 
@@ -142,7 +145,10 @@ impl AppBridge {
             Phase::Greeted => self.held.context.extend(change.clone()),
             Phase::Ready | Phase::Closing | Phase::Closed => {
                 let change = Value::Object(change.clone());
-                out.push(notification("ui/notifications/host-context-changed", change));
+                out.push(notification(
+                    "ui/notifications/host-context-changed",
+                    change,
+                ));
             }
         }
         Ok(())
@@ -159,7 +165,10 @@ impl AppBridge {
 
     /// Whether the app can be displayed so: it says so, or says nothing.
     pub(super) fn can_be(&self, mode: DisplayMode) -> bool {
-        let modes = self.info.as_ref().and_then(|info| info.display_modes.as_ref());
+        let modes = self
+            .info
+            .as_ref()
+            .and_then(|info| info.display_modes.as_ref());
         modes.is_none_or(|modes| modes.contains(&mode))
     }
 
@@ -188,7 +197,9 @@ impl AppBridge {
             AppReply::Done => result(&id, json!({})),
             AppReply::Displayed(mode) if self.can_be(mode) => {
                 let mode = mode.as_str();
-                self.options.context.insert("displayMode".to_owned(), mode.into());
+                self.options
+                    .context
+                    .insert("displayMode".to_owned(), mode.into());
                 result(&id, json!({ "mode": mode }))
             }
             AppReply::Displayed(_) => {
@@ -242,7 +253,10 @@ impl AppBridge {
         let held = core::mem::take(&mut self.held);
         if !held.context.is_empty() {
             let change = Value::Object(held.context);
-            out.push(notification("ui/notifications/host-context-changed", change));
+            out.push(notification(
+                "ui/notifications/host-context-changed",
+                change,
+            ));
         }
         let all = [held.partial, held.input, held.end].into_iter();
         out.extend(all.flatten());
