@@ -29,6 +29,34 @@ impl Permissions {
         clipboard_write: false,
     };
 
+    /// And the camera.
+    #[must_use]
+    pub const fn camera(mut self) -> Self {
+        self.camera = true;
+        self
+    }
+
+    /// And the microphone.
+    #[must_use]
+    pub const fn microphone(mut self) -> Self {
+        self.microphone = true;
+        self
+    }
+
+    /// And where the device is.
+    #[must_use]
+    pub const fn geolocation(mut self) -> Self {
+        self.geolocation = true;
+        self
+    }
+
+    /// And writing to the clipboard.
+    #[must_use]
+    pub const fn clipboard_write(mut self) -> Self {
+        self.clipboard_write = true;
+        self
+    }
+
     const fn named(self) -> [(&'static str, &'static str, bool); 4] {
         [
             ("camera", "camera", self.camera),

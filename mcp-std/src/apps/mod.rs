@@ -4,6 +4,9 @@
 mod bridge;
 mod csp;
 mod meta;
+mod server;
+#[cfg(test)]
+mod tests;
 
 pub use bridge::{
     AppAsk, AppBridge, AppEvent, AppInfo, AppPage, AppReply, AppRequest, BridgeError, BridgeFault,
@@ -11,6 +14,7 @@ pub use bridge::{
 };
 pub use csp::{Csp, OriginFault};
 pub use meta::{AppMeta, Permissions, ToolUi, Visibility};
+pub use server::{App, AppError};
 
 /// The identifier of the extension.
 pub const UI: &str = "io.modelcontextprotocol/ui";
