@@ -185,7 +185,7 @@ fn what_is_no_app_is_refused() {
     assert_eq!(error, AppError::ToolMeta("t".to_owned()));
     let html = "\u{feff}\n<!doctype HTML><p>";
     let app = App::new("ui://a", "a", html).domain("a.example");
-    Server::builder("s", "1")
+    let _builder = Server::builder("s", "1")
         .with_app(app)
         .expect("this is one");
     // Two of one URI are found as two resources of one are.
