@@ -161,7 +161,7 @@ fn judge(checks: &mut Checks, shown: &Shown) {
     checks.check("the app ended when it was told to", shown.has_ended);
 }
 
-/// The number that a die shows.
+/// Rolls a die, as the model would.
 async fn roll(session: &Session) -> Result<mcp_std::model::CallToolResult<'static>, Failure> {
     let call = ToolCall::new("1", "dice__roll", json!({ "sides": 6 }));
     let reply = session
