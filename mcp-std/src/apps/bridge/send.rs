@@ -183,10 +183,13 @@ impl AppBridge {
         reply: AppReply,
         out: &mut Vec<String>,
     ) -> Result<(), BridgeError> {
-        let Pending { id, kind } = self.pending.remove(&request.0).ok_or(match self.phase {
-            Phase::Closed => BridgeError::Closed,
-            _ => BridgeError::NotPending,
-        })?;
+        let Pending { id, kind } =
+            self.pending
+                .remove(&request.0)
+                .ok_or(match self.is_closed() {
+                    true => BridgeError::Closed,
+                    false => BridgeError::NotPending,
+                })?;
         if !reply.fits(kind) {
             out.push(error(&id, -32603, "The host answered wrongly"));
             return Err(BridgeError::WrongAnswer);

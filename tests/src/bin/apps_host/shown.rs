@@ -248,7 +248,11 @@ async fn wish(session: &Session, ask: AppAsk, shown: &mut Shown) -> AppReply {
             shown.contexts.extend(said);
             AppReply::Done
         }
-        _ => AppReply::Denied("It is a test".to_owned()),
+        AppAsk::ReadResource { .. }
+        | AppAsk::OpenLink { .. }
+        | AppAsk::Message { .. }
+        | AppAsk::RequestDisplayMode { .. }
+        | _ => AppReply::Denied("It is a test".to_owned()),
     }
 }
 
