@@ -148,6 +148,8 @@
 //!   and its handler goes on; in it, [`Context::elicit`] and the like ask through the task. Clients of 2025-11-25 have the form
 //!   that was experimental then. A client that [knows tasks](client::ClientBuilder::tasks) waits for them by itself.
 //! - `io.modelcontextprotocol/skills`: `skills`, with the feature of that name.
+//! - `io.modelcontextprotocol/ui`: `apps`, with the feature of that name. What is for clients only that show apps is not listed
+//!   for others, by [`Extension::private_tool`] and its like.
 //!
 //! # What goes wrong, and who is told
 //!
@@ -231,6 +233,7 @@
 //!
 //! # Features
 //!
+//! - `apps`, off: `apps`, pages that servers have for the results of their tools, and the host's side of them.
 //! - `auth`, on: [`auth`], for clients of servers that want to know who asks, and [`http::auth`], for those servers. It needs
 //!   `client` and `http`.
 //! - `client`, on: [`Client`]. A program that only serves does without.
@@ -243,6 +246,8 @@
 //!   schemas when the server is built: see [`schema`]. Off, what a type cannot tell of its values is not checked.
 //! - `cli` builds the program `mcp`; a library does not need it.
 
+#[cfg(feature = "apps")]
+pub mod apps;
 #[cfg(feature = "auth")]
 pub mod auth;
 #[cfg(feature = "client")]

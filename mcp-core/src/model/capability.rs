@@ -5,7 +5,7 @@ use core::ops::BitOr;
 
 #[cfg(feature = "alloc")]
 use super::codec::Own;
-use super::codec::{A, C, D, E, Target, Write, value_impls};
+use super::codec::{A, C, D, Target, Write, value_impls};
 use super::codec::{Decode, DecodeError};
 use crate::json::{Json, RawJson, Sink, Writer};
 
@@ -176,7 +176,8 @@ pub struct ClientCapabilitiesObject<'a> {
     pub known: ClientCapabilities,
     /// `tasks`, as it stands. Only 2025-11-25.
     pub tasks: Option<Json<'a>>,
-    /// `extensions`, by their identifiers. From 2026-07-28 on; written to no other, read from all.
+    /// `extensions`, by their identifiers. The protocol has it from 2026-07-28 on; there are extensions that are older, and
+    /// so it is written to all.
     pub extensions: Option<Json<'a>>,
     /// `experimental`, by names of the client's choice.
     pub experimental: Option<Json<'a>>,
@@ -219,7 +220,7 @@ impl Write for ClientCapabilitiesObject<'_> {
         self.known.write_members(target, json);
         for (name, value, carried) in [
             ("tasks", &self.tasks, target.within(D, D)),
-            ("extensions", &self.extensions, target.since(E)),
+            ("extensions", &self.extensions, true),
             ("experimental", &self.experimental, true),
         ] {
             if let Some(value) = value.as_ref().filter(|_| carried) {

@@ -18,6 +18,7 @@ use mcp_core::model::{
 use mcp_io::child::{Command, Shutdown};
 #[cfg(feature = "http")]
 use mcp_io::http::client::Proxy;
+use serde_json::{Value, json};
 use smol::{Task, Unblock, block_on, unblock};
 
 use super::Client;
@@ -59,6 +60,8 @@ pub struct ClientBuilder<Kind = Async> {
     info: Implementation<'static>,
     handlers: Handlers,
     extensions: Option<Json<'static>>,
+    #[cfg(feature = "apps")]
+    apps: bool,
     tasks: bool,
     experimental: Option<Json<'static>>,
     mode: EraMode,
@@ -97,6 +100,8 @@ impl<Kind> ClientBuilder<Kind> {
             info: Implementation::new(name, version),
             handlers: Handlers::default(),
             extensions: None,
+            #[cfg(feature = "apps")]
+            apps: false,
             tasks: false,
             experimental: None,
             mode: EraMode::Auto,
@@ -162,6 +167,13 @@ impl<Kind> ClientBuilder<Kind> {
     /// The extensions that the program knows, with their settings, by their names: a JSON object.
     pub fn extensions(mut self, extensions: Json<'static>) -> Self {
         self.extensions = Some(extensions);
+        self
+    }
+
+    /// The program shows [apps](crate::apps): declares `io.modelcontextprotocol/ui`, with the media type of their pages.
+    #[cfg(feature = "apps")]
+    pub const fn apps(mut self) -> Self {
+        self.apps = true;
         self
     }
 
@@ -353,10 +365,15 @@ impl<Kind> ClientBuilder<Kind> {
         config.extensions = self.extensions;
         #[cfg(feature = "auth")]
         if let Some(name) = self.http.auth.as_ref().and_then(|auth| auth.extension()) {
-            config.extensions = Some(declared(config.extensions.take(), name));
+            config.extensions = Some(declared(config.extensions.take(), name, json!({})));
         }
         if self.tasks {
-            config.extensions = Some(declared(config.extensions.take(), TASKS));
+            config.extensions = Some(declared(config.extensions.take(), TASKS, json!({})));
+        }
+        #[cfg(feature = "apps")]
+        if self.apps {
+            let types = json!({ "mimeTypes": [crate::apps::MIME_TYPE] });
+            config.extensions = Some(declared(config.extensions.take(), crate::apps::UI, types));
         }
         config.experimental = self.experimental;
         config.mode = self.mode;
@@ -396,13 +413,13 @@ impl<Kind> ClientBuilder<Kind> {
     }
 }
 
-/// The extensions with this one, without settings unless it is there with some.
-fn declared(extensions: Option<Json<'static>>, name: &str) -> Json<'static> {
+/// The extensions with this one, with these settings unless it is there with some.
+fn declared(extensions: Option<Json<'static>>, name: &str, settings: Value) -> Json<'static> {
     let known = extensions.as_ref();
     let known = known.and_then(|known| serde_json::from_str(known.as_str()).ok());
-    let mut known: serde_json::Map<String, serde_json::Value> = known.unwrap_or_default();
-    known.entry(name).or_insert_with(|| serde_json::json!({}));
-    Json::owned(serde_json::Value::Object(known).to_string()).expect("serde_json writes JSON")
+    let mut known: serde_json::Map<String, Value> = known.unwrap_or_default();
+    known.entry(name).or_insert(settings);
+    Json::owned(Value::Object(known).to_string()).expect("serde_json writes JSON")
 }
 
 /// A builder of a client for futures.

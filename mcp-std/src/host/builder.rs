@@ -100,6 +100,14 @@ impl HostBuilder {
         self
     }
 
+    /// The program shows [apps](crate::apps): each server is told so, and tools that are for apps only are not offered to the
+    /// model, nor found by it. An app's own calls are [`Session::call_for_app`](super::Session::call_for_app).
+    #[cfg(feature = "apps")]
+    pub fn apps(mut self) -> Self {
+        self.pool.apps = true;
+        self
+    }
+
     /// How servers that failed are started again.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.pool.backoff = backoff;

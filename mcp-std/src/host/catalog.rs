@@ -19,6 +19,15 @@ pub(super) struct Entry {
     pub(super) offered: Arc<Offered>,
     /// It is not to be offered, because of this rule.
     pub(super) held: Option<Rule>,
+    /// It is for apps only.
+    pub(super) hidden: bool,
+}
+
+impl Entry {
+    /// Whether a model may be offered it.
+    pub(super) const fn is_for_model(&self) -> bool {
+        self.held.is_none() && !self.hidden
+    }
 }
 
 /// All tools that there are at some moment.
@@ -69,6 +78,10 @@ impl Catalog {
                 definition,
                 offered: offered.clone(),
                 held: None,
+                #[cfg(feature = "apps")]
+                hidden: pool.shows_apps() && !offered.definition.ui.visibility.model,
+                #[cfg(not(feature = "apps"))]
+                hidden: false,
             });
         }
         hold(&mut entries, &findings, guards);
@@ -104,7 +117,7 @@ impl Catalog {
         let found = index.find(query, self.entries.len());
         let offered = found
             .into_iter()
-            .filter(|&at| self.entries[at].held.is_none());
+            .filter(|&at| self.entries[at].is_for_model());
         offered.take(most).collect()
     }
 }

@@ -110,6 +110,8 @@ fn offered(
         read_only: hints.and_then(|it| it.read_only_hint),
         destructive: hints.and_then(|it| it.destructive_hint),
         server: server.clone(),
+        #[cfg(feature = "apps")]
+        ui: crate::apps::ToolUi::read(tool.meta.as_ref().map(Json::raw)),
         ..ToolDefinition::new(&*tool.name, None, schema)
     };
     Some(Offered {

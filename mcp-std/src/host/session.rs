@@ -132,14 +132,14 @@ impl State {
         let entries = &catalog.entries;
         let free = entries
             .iter()
-            .filter(|entry| entry.held.is_none() && grouped(entry));
+            .filter(|entry| entry.is_for_model() && grouped(entry));
         let searches = match disclosure {
             Disclosure::All => false,
             Disclosure::Search { above } => free.count() > above,
         };
         let offered: Vec<_> = entries
             .iter()
-            .map(|entry| entry.held.is_none() && (found(entry) || !searches && grouped(entry)))
+            .map(|entry| entry.is_for_model() && (found(entry) || !searches && grouped(entry)))
             .collect();
         let mut tools = Vec::with_capacity(entries.len());
         let search = searches.then(|| {

@@ -32,8 +32,8 @@ impl Snapshot {
         &self.0.tools
     }
 
-    /// How many tools there are that the model does not see: of groups that are not active, found by a search only, or held
-    /// back.
+    /// How many tools there are that the model does not see: of groups that are not active, found by a search only, for apps
+    /// only, or held back.
     #[must_use]
     pub fn deferred(&self) -> usize {
         self.0.offered.iter().filter(|offered| !**offered).count()

@@ -38,6 +38,9 @@ pub struct ToolDefinition {
     pub server: Arc<str>,
     /// The name that the server has for the tool.
     pub tool: String,
+    /// The app that shows its results, and who may call it: as the server says.
+    #[cfg(feature = "apps")]
+    pub ui: crate::apps::ToolUi,
 }
 
 impl ToolDefinition {
@@ -58,6 +61,8 @@ impl ToolDefinition {
             read_only: None,
             destructive: None,
             server: Arc::from(""),
+            #[cfg(feature = "apps")]
+            ui: crate::apps::ToolUi::read(None),
         }
     }
 }

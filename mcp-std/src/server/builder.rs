@@ -264,6 +264,24 @@ impl<S: Sharing> ServerBuilder<S> {
         self
     }
 
+    /// Says more about the extension of this identifier, which is `new` the first time.
+    #[cfg(feature = "apps")]
+    pub(crate) fn extend_extension(
+        mut self,
+        id: &str,
+        new: impl FnOnce() -> Extension<S>,
+        extend: impl FnOnce(Extension<S>) -> Extension<S>,
+    ) -> Self {
+        let mut known = self.extensions.iter();
+        let known = known.position(|it| it.definition.id() == id);
+        let extension = match known {
+            Some(at) => self.extensions.remove(at),
+            None => new(),
+        };
+        self.extensions.push(extend(extension));
+        self
+    }
+
     /// The extensions that the server supports without methods of their own: an object with an object of settings for
     /// each. [`with_extension`](Self::with_extension) is for the others.
     pub fn extensions(mut self, extensions: Json<'static>) -> Self {

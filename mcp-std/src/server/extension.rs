@@ -173,6 +173,34 @@ impl<S: Sharing> Extension<S> {
         self
     }
 
+    /// It counts as declared by clients only whose settings have a list of this name with this text in it: what they say that
+    /// they know of it.
+    pub fn declared_with(mut self, member: impl Into<String>, text: impl Into<String>) -> Self {
+        self.definition = self.definition.declared_with(member.into(), text.into());
+        self
+    }
+
+    /// In the `_meta` of what is listed, the member of this name is for clients that declared the extension: others do not get
+    /// it.
+    pub fn private_meta(mut self, member: impl Into<String>) -> Self {
+        self.definition = self.definition.private_meta(member.into());
+        self
+    }
+
+    /// The tool of this name is listed for clients that declared the extension. Others that know of it can call it all the
+    /// same.
+    pub fn private_tool(mut self, name: impl Into<String>) -> Self {
+        self.definition = self.definition.private_tool(name.into());
+        self
+    }
+
+    /// The resource of this URI is listed for clients that declared the extension. Others that know of it can read it all the
+    /// same.
+    pub fn private_resource(mut self, uri: impl Into<String>) -> Self {
+        self.definition = self.definition.private_resource(uri.into());
+        self
+    }
+
     /// The first revision that it is served in. Without this it is served in all.
     pub fn since(mut self, version: ProtocolVersion) -> Self {
         self.definition = self.definition.since(version);

@@ -1,5 +1,7 @@
 //! A host over real children and servers in this process.
 
+#[cfg(feature = "apps")]
+mod apps;
 mod calls;
 mod changes;
 mod figures;

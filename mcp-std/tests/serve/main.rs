@@ -1,6 +1,8 @@
 //! Servers and their handlers, in one process with their clients.
 #![cfg(unix)]
 
+#[cfg(feature = "apps")]
+mod apps;
 mod arguments;
 mod asking;
 mod batches;

@@ -96,7 +96,7 @@ impl<'a> Extensions<'a> {
         self.all()[extension].methods()[method].mirrored()
     }
 
-    /// Which of them a client's capabilities declare: those whose value is an object (CAP-05).
+    /// Which of them a client's capabilities declare.
     pub(super) fn declared(self, capabilities: Option<RawJson<'_>>) -> Declared {
         let mut declared = Declared::NONE;
         if self.is_empty() {
@@ -105,13 +105,25 @@ impl<'a> Extensions<'a> {
         let all = capabilities.and_then(|it| it.member("extensions"));
         for (name, settings) in all.and_then(RawJson::as_object).into_iter().flatten() {
             let meant = |it: &Extension| !it.is_capability() && name == *it.id();
-            if settings.as_object().is_some()
-                && let Some(at) = self.all().iter().position(meant)
+            if let Some(at) = self.all().iter().position(meant)
+                && self.all()[at].is_declared_by(settings)
             {
                 declared.0 |= 1 << at;
             }
         }
         declared
+    }
+
+    /// Whether one of them has something listed for its clients only.
+    pub(super) fn are_private(self) -> bool {
+        self.all().iter().any(Extension::is_private)
+    }
+
+    /// Those that have something listed for their clients only, of which this one is none.
+    pub(super) fn hidden(self, declared: Declared) -> impl Iterator<Item = &'a Extension> + Clone {
+        let all = (0..).zip(self.all());
+        let hidden = all.filter(move |(at, it)| it.is_private() && !declared.contains(*at));
+        hidden.map(|(_, it)| it)
     }
 
     /// What clients can listen for: positions, with the member of the filter and the notification.

@@ -307,8 +307,13 @@ impl<M: Memory> ServerEngine<M> {
             field: "cursor",
             expected: "a `nextCursor` of this list as it is now",
         })?;
+        let declared = match self.catalog.extensions().are_private() {
+            true => self.declared(params, terms),
+            false => Declared::NONE,
+        };
         write_result(out, id.raw(), |json| {
-            self.catalog.write_list(listed, page, terms.version, json);
+            self.catalog
+                .write_list(listed, page, terms.version, declared, json);
         })?;
         Ok(())
     }

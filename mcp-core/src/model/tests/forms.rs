@@ -293,10 +293,10 @@ fn client_capabilities_by_revision() {
     let roots = json!({"listChanged": true});
     let sampling = json!({"tools": {}, "context": {}});
     let elicitation = json!({"form": {}, "url": {}});
-    let a = json!({"roots": roots, "sampling": {}, "experimental": {"c": {}}});
+    let a = json!({"roots": roots, "sampling": {}, "extensions": {"a/b": {}}, "experimental": {"c": {}}});
     let mut c = a.clone();
     c["elicitation"] = json!({});
-    let d = json!({"roots": roots, "sampling": sampling, "elicitation": elicitation, "tasks": {"list": {}}, "experimental": {"c": {}}});
+    let d = json!({"roots": roots, "sampling": sampling, "elicitation": elicitation, "tasks": {"list": {}}, "extensions": {"a/b": {}}, "experimental": {"c": {}}});
     let e = json!({"roots": {}, "sampling": sampling, "elicitation": elicitation, "extensions": {"a/b": {}}, "experimental": {"c": {}}});
     for (version, expected) in oldest_first().zip([a.clone(), a, c, d, e]) {
         assert_eq!(at(&all, version), expected, "{version:?}");

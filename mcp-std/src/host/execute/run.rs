@@ -41,10 +41,44 @@ impl Session {
         call: ToolCall,
         hooks: &CallHooks,
     ) -> ToolReply {
+        self.call_entry(snapshot, snapshot.entry(&call.name), call, hooks)
+            .await
+    }
+
+    /// Makes a call that an app of this server made, of a tool by the name that the server has for it: one that is for apps,
+    /// whether the model is offered it or not. It comes by the same way as the model's calls, with approval, middleware,
+    /// bounds and audit; of other servers' tools there are none.
+    ///
+    /// [`AppBridge`](crate::apps::AppBridge) has looked at the call before.
+    #[cfg(feature = "apps")]
+    pub async fn call_for_app(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: Value,
+        hooks: &CallHooks,
+    ) -> ToolReply {
+        let snapshot = self.snapshot();
+        let catalog = snapshot.0.catalog.clone();
+        let entry = catalog.entries.iter().find(|entry| {
+            let it = &entry.definition;
+            &*it.server == server && it.tool == tool && it.ui.visibility.app
+        });
+        let name = entry.map_or(tool, |entry| &entry.definition.name);
+        let call = ToolCall::new("app", name, arguments);
+        self.call_entry(&snapshot, entry, call, hooks).await
+    }
+
+    async fn call_entry(
+        &self,
+        snapshot: &Snapshot,
+        entry: Option<&Entry>,
+        call: ToolCall,
+        hooks: &CallHooks,
+    ) -> ToolReply {
         let started = Instant::now();
         let trace = hooks.trace.as_ref().unwrap_or(self.trace());
         let (span, traceparent) = trace.span();
-        let entry = snapshot.entry(&call.name);
         let server = entry.map_or_else(|| Arc::from(""), |it| it.definition.server.clone());
         let seen = tracing::info_span!(
             "execute_tool",
@@ -174,6 +208,9 @@ impl Running<'_> {
         let Some(entry) = entry else {
             return Err(self.unknown(snapshot, &call.name));
         };
+        if let Some(rule) = entry.held {
+            return Err(ExecuteError::Held(rule));
+        }
         let mut invocation = Invocation {
             id: call.id.clone(),
             tool: entry.definition.clone(),

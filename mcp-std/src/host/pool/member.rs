@@ -175,6 +175,10 @@ impl Member {
         if let Some(configure) = &options.configure {
             builder = configure(&self.name, builder);
         }
+        #[cfg(feature = "apps")]
+        if options.apps {
+            builder = builder.apps();
+        }
         match (&self.config.transport, self.config.command()) {
             (Transport::InProcess(server), _) => builder.connect_in_process(server).await,
             (Transport::Http { url, .. }, _) => builder.connect_http(url.reveal()).await,

@@ -36,6 +36,8 @@ pub struct PoolOptions {
     pub(super) spawner: Spawner,
     pub(super) configure: Option<Configure>,
     pub(super) guards: Guards,
+    #[cfg(feature = "apps")]
+    pub(super) apps: bool,
 }
 
 impl PoolOptions {
@@ -48,6 +50,8 @@ impl PoolOptions {
             spawner: Spawner::default(),
             configure: None,
             guards: Guards::new(),
+            #[cfg(feature = "apps")]
+            apps: false,
         }
     }
 
@@ -112,6 +116,8 @@ pub struct Pool(Arc<Inner>);
 
 struct Inner {
     members: Vec<Arc<Member>>,
+    #[cfg(feature = "apps")]
+    apps: bool,
     signal: Signal,
     redactor: Redactor,
     /// Closed when the servers are to be left.
@@ -128,6 +134,8 @@ impl Pool {
         let redactor = Redactor::of(&config);
         let (stop, stopped) = async_channel::bounded(1);
         let (alive, gone) = async_channel::bounded(1);
+        #[cfg(feature = "apps")]
+        let apps = options.apps;
         let setup = Arc::new(Setup {
             options,
             redactor: redactor.clone(),
@@ -146,11 +154,18 @@ impl Pool {
         };
         Self(Arc::new(Inner {
             members: config.servers.into_iter().map(join).collect(),
+            #[cfg(feature = "apps")]
+            apps,
             signal,
             redactor,
             stop,
             gone,
         }))
+    }
+
+    #[cfg(feature = "apps")]
+    pub(super) fn shows_apps(&self) -> bool {
+        self.0.apps
     }
 
     /// Returns when each server has been connected to once, or failed once.

@@ -14,6 +14,8 @@ mod names;
 mod offering;
 #[cfg(feature = "alloc")]
 mod prepared;
+#[cfg(feature = "alloc")]
+mod private;
 mod served;
 #[cfg(feature = "alloc")]
 mod text;

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::capabilities::Offers;
 use super::{COMPLETE, Cacheable, Listed, write_cache};
-use crate::engine::server::extension::Extensions;
+use crate::engine::server::extension::{Declared, Extensions};
 use crate::engine::server::incoming::{CompletionTarget, ResourceTarget};
 use crate::engine::server::subscriptions::Lists;
 use crate::json::{JsonStr, RawJson, Sink, Writer};
@@ -81,12 +81,13 @@ pub(in crate::engine::server) trait Offered: fmt::Debug {
             .with(Lists::RESOURCES, offers.resources_list_changed)
     }
 
-    /// Writes the result of a list.
+    /// Writes the result of a list, for a client that declared these extensions.
     fn write_list<S: Sink + ?Sized>(
         &self,
         listed: Listed,
         page: usize,
         version: ProtocolVersion,
+        declared: Declared,
         json: &mut Writer<'_, S>,
     ) {
         json.begin_object();
@@ -94,6 +95,18 @@ pub(in crate::engine::server) trait Offered: fmt::Debug {
             self.write_complete(json);
             write_cache(self.cache_hint(listed.cacheable()), json);
         }
+        #[cfg(feature = "alloc")]
+        if self.extensions().hidden(declared).next().is_some() {
+            let all = super::text::text(|json| {
+                json.begin_object();
+                self.write_page(listed, page, version, json);
+                json.end_object();
+            });
+            super::private::write_public(listed, &all, self.extensions().hidden(declared), json);
+            return json.end_object();
+        }
+        #[cfg(not(feature = "alloc"))]
+        let _ = declared;
         self.write_page(listed, page, version, json);
         json.end_object();
     }

@@ -33,6 +33,14 @@ impl Extension {
         match *self {}
     }
 
+    pub(in crate::engine::server) const fn is_declared_by(&self, _: RawJson<'_>) -> bool {
+        match *self {}
+    }
+
+    pub(in crate::engine::server) const fn is_private(&self) -> bool {
+        match *self {}
+    }
+
     pub(in crate::engine::server) const fn topic(&self) -> Option<(&'static str, &'static str)> {
         match *self {}
     }

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::json::{Json, RawJson};
+use crate::json::{Json, JsonStr, RawJson};
 use crate::model::ProtocolVersion;
 
 /// An extension, as far as the engine has to know it: what is said of it in the capabilities, which messages belong to it,
@@ -29,6 +29,17 @@ pub struct Extension {
     is_capability: bool,
     methods: Vec<ExtensionMethod>,
     topics: Option<(Box<str>, Box<str>)>,
+    /// A member of the client's settings, and a text in the list that it is.
+    word: Option<(Box<str>, Box<str>)>,
+    private: Private,
+}
+
+/// What is listed for clients of an extension only.
+#[derive(Clone, Debug, Default)]
+struct Private {
+    meta: Option<Box<str>>,
+    tools: Vec<Box<str>>,
+    resources: Vec<Box<str>>,
 }
 
 impl Extension {
@@ -42,6 +53,8 @@ impl Extension {
             is_capability: false,
             methods: Vec::new(),
             topics: None,
+            word: None,
+            private: Private::default(),
         }
     }
 
@@ -91,6 +104,34 @@ impl Extension {
         self
     }
 
+    /// It counts as declared by clients only whose settings have a list of this name with this text in it: what they say that
+    /// they know of it.
+    pub fn declared_with(mut self, member: impl Into<Box<str>>, text: impl Into<Box<str>>) -> Self {
+        self.word = Some((member.into(), text.into()));
+        self
+    }
+
+    /// In the `_meta` of what is listed, the member of this name is for clients that declared the extension: others do not get
+    /// it.
+    pub fn private_meta(mut self, member: impl Into<Box<str>>) -> Self {
+        self.private.meta = Some(member.into());
+        self
+    }
+
+    /// The tool of this name is listed for clients that declared the extension. Others that know of it can call it all the
+    /// same.
+    pub fn private_tool(mut self, name: impl Into<Box<str>>) -> Self {
+        self.private.tools.push(name.into());
+        self
+    }
+
+    /// The resource of this URI is listed for clients that declared the extension. Others that know of it can read it all the
+    /// same.
+    pub fn private_resource(mut self, uri: impl Into<Box<str>>) -> Self {
+        self.private.resources.push(uri.into());
+        self
+    }
+
     /// Its identifier.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -115,6 +156,42 @@ impl Extension {
 
     pub(in crate::engine::server) fn methods(&self) -> &[ExtensionMethod] {
         &self.methods
+    }
+
+    /// Whether a client's settings declare it: an object (CAP-05), with the word in it that there has to be.
+    pub(in crate::engine::server) fn is_declared_by(&self, settings: RawJson<'_>) -> bool {
+        let Some((member, text)) = &self.word else {
+            return settings.as_object().is_some();
+        };
+        let listed = settings.member(member).and_then(RawJson::as_array);
+        listed.is_some_and(|mut listed| {
+            listed.any(|it| it.as_string().is_some_and(|it| it == **text))
+        })
+    }
+
+    /// The member of `_meta` that is for its clients.
+    pub(in crate::engine::server) fn own_meta(&self) -> Option<&str> {
+        self.private.meta.as_deref()
+    }
+
+    /// Whether a tool is for its clients.
+    pub(in crate::engine::server) fn owns_tool(&self, name: JsonStr<'_>) -> bool {
+        self.private.tools.iter().any(|it| name == **it)
+    }
+
+    /// Whether a resource is for its clients.
+    pub(in crate::engine::server) fn owns_resource(&self, uri: JsonStr<'_>) -> bool {
+        self.private.resources.iter().any(|it| uri == **it)
+    }
+
+    /// Whether there is anything of that.
+    pub(in crate::engine::server) fn is_private(&self) -> bool {
+        let Private {
+            meta,
+            tools,
+            resources,
+        } = &self.private;
+        meta.is_some() || !tools.is_empty() || !resources.is_empty()
     }
 
     /// The member of the filter, and the notification.

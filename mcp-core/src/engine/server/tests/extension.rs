@@ -261,3 +261,94 @@ fn topics_are_told_as_they_are_last() {
     }
     assert_eq!(engine.subscriptions(), 1);
 }
+
+/// What is private to an extension is listed for those clients only that declare it with the word that it wants; in legacy
+/// revisions for the session, in 2026-07-28 for the request (CAP-07).
+#[test]
+fn what_is_private_is_listed_for_its_clients() {
+    let json = |text: &str| Json::owned(text.to_string()).expect("JSON");
+    let server = Implementation::new("test", "1");
+    let extension = Extension::new(EXTENSION)
+        .declared_with("forms", "round")
+        .private_meta("x")
+        .private_tool("hidden")
+        .private_resource("x://hidden");
+    let tool = |name: &'static str, meta: &str| {
+        let mut tool = Tool::new(name, json(r#"{"type":"object"}"#));
+        tool.meta = Some(json(meta));
+        tool
+    };
+    let tools = [
+        tool("hidden", r#"{"x":1}"#),
+        tool("plain", r#"{"x":1}"#),
+        tool("mixed", r#"{"y":2,"x":1}"#),
+    ];
+    let resources = [
+        crate::model::Resource::new("x://hidden", "a"),
+        crate::model::Resource::new("x://shown", "b"),
+    ];
+    let catalog = Catalog::builder(&server)
+        .tools(&tools)
+        .resources(&resources)
+        .page_size(core::num::NonZeroUsize::new(2).expect("it is not zero"))
+        .with_extensions(core::slice::from_ref(&extension))
+        .build();
+    let catalog = Arc::new(catalog.expect("valid"));
+    let able = r#"{"extensions":{"com.example/x":{"forms":["flat","round"]}}}"#;
+    for (capabilities, knows) in [
+        ("{}", false),
+        (r#"{"extensions":{"com.example/x":{}}}"#, false),
+        (
+            r#"{"extensions":{"com.example/x":{"forms":["flat"]}}}"#,
+            false,
+        ),
+        (
+            r#"{"extensions":{"com.example/x":{"forms":"round"}}}"#,
+            false,
+        ),
+        (able, true),
+    ] {
+        let list = |method: &str, cursor: &str| {
+            let mut out = Vec::new();
+            let mut engine = ServerEngine::new(catalog.clone(), Limits::DEFAULT, SEED);
+            let _ = engine.receive(modern(method, cursor, capabilities).as_bytes(), &mut out);
+            let of_request = text(out);
+            let mut engine = ServerEngine::new(catalog.clone(), Limits::DEFAULT, SEED);
+            initialize(&mut engine, "2025-11-25", capabilities);
+            let mut out = Vec::new();
+            let cursor = cursor.trim_end_matches(',');
+            let request =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{cursor}}}}}"#);
+            let _ = engine.receive(request.as_bytes(), &mut out);
+            let of_session = text(out);
+            for (what, answer) in [("request", &of_request), ("session", &of_session)] {
+                assert!(answer.contains(r#""result""#), "{what}: {answer}");
+            }
+            [of_request, of_session]
+        };
+        for answer in list("tools/list", "") {
+            assert_eq!(answer.contains("hidden"), knows, "{capabilities}: {answer}");
+            assert_eq!(answer.contains(r#""_meta":{"x":1}"#), knows, "{answer}");
+            assert!(answer.contains("plain"), "{answer}");
+            let (_, cursor) = answer
+                .split_once(r#""nextCursor":""#)
+                .expect("another page");
+            let (cursor, _) = cursor.split_once('"').expect("it ends");
+            for answer in list("tools/list", &format!(r#""cursor":"{cursor}","#)) {
+                let meta = if knows {
+                    r#""_meta":{"y":2,"x":1}"#
+                } else {
+                    r#""_meta":{"y":2}"#
+                };
+                assert!(
+                    answer.contains(meta) && answer.contains("mixed"),
+                    "{answer}"
+                );
+            }
+        }
+        for answer in list("resources/list", "") {
+            assert_eq!(answer.contains("x://hidden"), knows, "{answer}");
+            assert!(answer.contains("x://shown"), "{answer}");
+        }
+    }
+}
