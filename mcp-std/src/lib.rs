@@ -297,6 +297,8 @@ pub mod http {
     pub use mcp_io::http::server::{Around, Error, Listener, Options};
 }
 mod panic;
+#[cfg(feature = "registry")]
+pub mod registry;
 #[cfg(feature = "validate")]
 pub mod schema;
 mod server;
