@@ -149,6 +149,11 @@
 //!   that was experimental then. A client that [knows tasks](client::ClientBuilder::tasks) waits for them by itself.
 //! - `io.modelcontextprotocol/skills`: `skills`, with the feature of that name.
 //!
+//! # Publishing
+//!
+//! `registry`, with the feature of that name, reads and checks the `server.json` that a server is published with, and makes of
+//! somebody else's what a host starts.
+//!
 //! # What goes wrong, and who is told
 //!
 //! - Arguments of a tool that do not fit the type: the model, with `isError: true` and the member's name.

@@ -159,6 +159,7 @@ impl<'a> Filler<'a> {
     /// A text of the file with its variables put in. `None`: one of them is not said, and does not have to be.
     fn fixed(&mut self, place: &Place<'_>, input: &Input, value: &str) -> Option<Filled> {
         let path = format!("{}.variables", place.path);
+        let before = self.problems.len();
         let filled = self.template(value, &mut |filler: &mut Self, name| {
             let variable = input.variables.get(name)?;
             let place = Place {
@@ -167,7 +168,7 @@ impl<'a> Filler<'a> {
             };
             Some(filler.values(&place, variable, false).pop())
         });
-        if filled.is_none() && input.is_required {
+        if filled.is_none() && input.is_required && self.problems.len() == before {
             let fault = "a variable in it is not said";
             self.error(&*place.path, fault, "give it");
         }

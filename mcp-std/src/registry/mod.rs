@@ -22,8 +22,12 @@
 //! let server = ServerJson::parse(text).expect("it is one");
 //! let entry = server.configuration(Choice::Package(0), &Inputs::new().value("--units", "F")).expect("nothing is missing");
 //! assert_eq!(
-//!     entry.document().to_string(),
-//!     r#"{"mcpServers":{"weather":{"args":["-y","@example/weather@1.2.0","--units","F"],"command":"npx","env":{"WEATHER_KEY":"${env:WEATHER_KEY}"}}}}"#
+//!     entry.to_value(),
+//!     serde_json::json!({
+//!         "command": "npx",
+//!         "args": ["-y", "@example/weather@1.2.0", "--units", "F"],
+//!         "env": {"WEATHER_KEY": "${env:WEATHER_KEY}"}
+//!     })
 //! );
 //! ```
 //!

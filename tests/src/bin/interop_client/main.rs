@@ -174,8 +174,7 @@ async fn run(revision: &str, kind: &str, words: &[String]) -> Result<u32, Failur
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [revision, kind, words @ ..] = arguments.as_slice() else {
-        let usage =
-            "usage: interop_client REVISION contract|everything|skills COMMAND [ARGUMENT...], or URL";
+        let usage = "usage: interop_client REVISION contract|everything|skills COMMAND [ARGUMENT...], or URL";
         let _ = writeln!(std::io::stderr(), "{usage}");
         return ExitCode::from(2);
     };
