@@ -151,6 +151,11 @@
 //! - `io.modelcontextprotocol/ui`: `apps`, with the feature of that name. What is for clients only that show apps is not listed
 //!   for others, by [`Extension::private_tool`] and its like.
 //!
+//! # Publishing
+//!
+//! `registry`, with the feature of that name, reads and checks the `server.json` that a server is published with, and makes of
+//! somebody else's what a host starts.
+//!
 //! # What goes wrong, and who is told
 //!
 //! - Arguments of a tool that do not fit the type: the model, with `isError: true` and the member's name.
@@ -302,6 +307,8 @@ pub mod http {
     pub use mcp_io::http::server::{Around, Error, Listener, Options};
 }
 mod panic;
+#[cfg(feature = "registry")]
+pub mod registry;
 #[cfg(feature = "validate")]
 pub mod schema;
 mod server;

@@ -80,6 +80,9 @@ impl Client {
     /// [declare](super::ClientBuilder::tasks) that it knows tasks, or there will be none. Results are not checked against the
     /// tool's output schema.
     ///
+    /// A server of 2025-11-25 that declares tasks is asked for one. If it refuses because the tool is none, the tool is called
+    /// again without.
+    ///
     /// # Errors
     ///
     /// The same.
@@ -93,6 +96,9 @@ impl Client {
         params.arguments = object(arguments)?;
         options.begin = true;
         let params = params.to_json(self.version());
+        if let Some(begun) = self.begin_legacy(&params, &options).await? {
+            return Ok(Begun::Task(begun));
+        }
         let done = self.rounds("tools/call".into(), params, &options).await?;
         if done.is_task {
             return TaskHandle::new(self.clone(), &done.result).map(Begun::Task);

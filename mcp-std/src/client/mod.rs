@@ -142,7 +142,7 @@ pub use outcome::{Response, ToolOutcome};
 pub use pager::{Pager, PagingFault};
 pub use session::all_closed;
 pub use subscription::{Subscription, SubscriptionEnd};
-pub use task::{Begun, TaskHandle, TaskState, TaskStatus};
+pub use task::{Begun, TaskChanges, TaskHandle, TaskState, TaskStatus};
 
 /// A connection to a server. Cheap to clone; all clones are one connection.
 #[derive(Clone, Debug)]

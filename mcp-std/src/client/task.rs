@@ -1,4 +1,8 @@
-//! Calls that go on after their answer, as a task that the client asks for (`io.modelcontextprotocol/tasks`).
+//! Calls that go on after their answer, as a task that the client asks for (`io.modelcontextprotocol/tasks`, and the form
+//! that 2025-11-25 had for trial).
+
+mod changes;
+mod legacy;
 
 use core::fmt;
 use core::future::Future;
@@ -17,6 +21,8 @@ use super::error::{CallError, ErrorAnswer};
 use super::options::CallOptions;
 use super::outcome::ToolOutcome;
 use super::rounds::{Rounds, written};
+
+pub use changes::TaskChanges;
 
 /// The identifier of the extension.
 pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -70,7 +76,7 @@ pub struct TaskState {
     pub message: Option<String>,
     /// How often the server wants to be asked.
     pub poll_interval: Option<Duration>,
-    /// All of it, as the server said it: with `result`, `error` or `inputRequests`.
+    /// All of it, as the server said it: with `result`, `error` or `inputRequests`, which 2025-11-25 does not have.
     pub raw: Json<'static>,
 }
 
@@ -117,6 +123,8 @@ impl TaskState {
             _ => return Err("`status` is none that a task can have"),
         };
         let interval = raw.raw().member("pollIntervalMs");
+        // As 2025-11-25 has it.
+        let interval = interval.or_else(|| raw.raw().member("pollInterval"));
         let interval = interval.and_then(|it| it.as_number()?.as_u64());
         Ok(Self {
             status,
@@ -215,7 +223,8 @@ impl TaskHandle {
         TaskState::read(&state.await?).map_err(|fault| fault_of("tasks/get", fault))
     }
 
-    /// Answers what it asks, by the keys of its `inputRequests`: an object. [`wait`](Self::wait) does that by itself.
+    /// Answers what it asks, by the keys of its `inputRequests`: an object. [`wait`](Self::wait) does that by itself. Servers of
+    /// 2025-11-25 ask while they are waited for, and refuse this.
     ///
     /// # Errors
     ///
@@ -297,6 +306,14 @@ impl TaskHandle {
                 let mut progress = Progress::new(polls);
                 progress.message = Some(message.to_owned().into());
                 told(&progress);
+            }
+            if self.is_legacy() {
+                if state.status == TaskStatus::Cancelled {
+                    return Err(CallError::Cancelled);
+                }
+                if state.status != TaskStatus::Working {
+                    return ceiling.guard(self.legacy_result(options)).await;
+                }
             }
             let member = |name: &'static str| {
                 let found = state.raw.raw().member(name);

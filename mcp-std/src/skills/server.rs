@@ -137,7 +137,7 @@ fn read(skills: &Skills, which: &Directory) -> Result<Value, ProtocolError> {
     };
     let count = all.len();
     let page: Vec<_> = all.into_iter().skip(from).take(PAGE).collect();
-    let mut result = json!({ "resources": page });
+    let mut result = json!({ "resources": page, "ttlMs": 0, "cacheScope": "private" });
     if from + PAGE < count {
         result["nextCursor"] = (from + PAGE).to_string().into();
     }

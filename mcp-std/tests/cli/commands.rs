@@ -261,3 +261,19 @@ fn a_trace_has_progress_in_it_whatever_is_printed() {
         );
     }
 }
+
+#[test]
+fn serve_has_the_skills_of_a_directory() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cli-skills");
+    let skill = folder.join("tea");
+    std::fs::create_dir_all(&skill).expect("it can be made");
+    let text = "---\nname: tea\ndescription: Makes tea\n---\n\nBoil the water first.\n";
+    std::fs::write(skill.join("SKILL.md"), text).expect("it can be written");
+    let server = [SMALL, &["--skills", folder.to_str().expect("UTF-8")]].concat();
+    let read = run(&["read", "skill://tea/SKILL.md"], &server).good();
+    assert_eq!(read.stdout, text);
+    let none = [SMALL, &["--skills", "no-such-folder"]].concat();
+    let ran = run(&["list"], &none);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no-such-folder: "), "{}", ran.stderr);
+}

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use async_io::Timer;
 use mcp_std::client::{Begun, CallError, CallOptions, Canceller, Client, TaskStatus};
-use mcp_std::model::{ElicitResult, TaskSupport};
+use mcp_std::model::{ElicitResult, ProtocolVersion, TaskSupport};
 use mcp_std::tasks::{MemoryTaskStore, Tasks};
 use mcp_std::{AskError, Context, Elicited, ErrorCode, Json, ProtocolError, Server, Tool};
 
-use crate::peer::builder;
+use serde_json::json;
+
+use crate::peer::{Peer, builder, with};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Name {
@@ -21,6 +23,7 @@ fn server() -> Server {
     let tasks = Tasks::new(MemoryTaskStore::new()).poll_interval(Duration::from_millis(5));
     Server::builder("worker", "1")
         .with_tasks(tasks)
+        .tool("plain", "Is no task", || async { "at once" })
         .with_tool(
             Tool::new("slow", "Takes its time", || async {
                 Timer::after(Duration::from_millis(30)).await;
@@ -149,5 +152,133 @@ fn a_client_that_does_not_know_tasks_is_refused() {
         };
         assert_eq!(error.code, ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY);
         client.close().await;
+    });
+}
+
+/// As 2025-11-25 had them: asked for by the client, whose handlers are asked while it waits.
+#[test]
+fn a_server_of_2025_11_25_is_asked_for_a_task() {
+    smol::block_on(async {
+        let asked = builder().elicitation(|_| async {
+            let content = Json::owned(r#"{"name":"Ada"}"#.to_owned()).expect("JSON");
+            ElicitResult::accept(content)
+        });
+        let asked = asked.tasks().revision(ProtocolVersion::V2025_11_25);
+        let tool = Tool::new("plain", "At once", || async { "at once" });
+        let server = server();
+        server.add_tool(tool).expect("it can be added");
+        let client = asked
+            .connect_in_process(&server)
+            .await
+            .expect("it connects");
+        for (tool, result) in [("slow", "done"), ("asks", "Ada")] {
+            let begun = client.begin_tool(tool, &(), CallOptions::new()).await;
+            let Ok(Begun::Task(task)) = begun else {
+                panic!("{begun:?}");
+            };
+            let done = task.wait(CallOptions::new()).await;
+            assert_eq!(done.expect("it is done").text(), result);
+            let state = task.get().await.expect("it is there");
+            assert_eq!(state.status, TaskStatus::Completed);
+            assert_eq!(state.poll_interval, Some(Duration::from_millis(5)));
+        }
+        let begun = client.begin_tool("fails", &(), CallOptions::new()).await;
+        let failed = begun.expect("it begins").wait().await;
+        let Err(CallError::Protocol(error)) = failed else {
+            panic!("{failed:?}");
+        };
+        assert_eq!((error.code.value(), &*error.message), (-31_000, "no"));
+        let begun = client.begin_tool("endless", &(), CallOptions::new()).await;
+        let Ok(Begun::Task(task)) = begun else {
+            panic!("{begun:?}");
+        };
+        task.cancel().await.expect("it is told");
+        let waited = task.wait(CallOptions::new()).await;
+        assert!(matches!(waited, Err(CallError::Cancelled)), "{waited:?}");
+        // A tool that is no task is called all the same, once.
+        let begun = client.begin_tool("plain", &(), CallOptions::new()).await;
+        let Ok(Begun::Done(done)) = begun else {
+            panic!("{begun:?}");
+        };
+        assert_eq!(done.text(), "at once");
+        client.close().await;
+    });
+}
+
+#[test]
+fn who_subscribes_to_a_task_is_told_how_it_stands_to_its_end() {
+    smol::block_on(async {
+        let client = client(&server()).await;
+        let begin = async |tool: &str| match client.begin_tool(tool, &(), CallOptions::new()).await
+        {
+            Ok(Begun::Task(task)) => task,
+            begun => panic!("{begun:?}"),
+        };
+        let (one, other) = (begin("endless").await, begin("slow").await);
+        let mut changes = one.changes();
+        let first = changes.next().await.expect("it is told").expect("a state");
+        assert_eq!(first.status, TaskStatus::Working, "how it stands now");
+        let mut others = other.changes();
+        let mut last = None;
+        while let Some(state) = others.next().await {
+            last = Some(state.expect("a state"));
+        }
+        let last = last.expect("it is told");
+        assert_eq!(last.status, TaskStatus::Completed);
+        assert!(last.raw.as_str().contains("done"), "{:?}", last.raw);
+        one.cancel().await.expect("it is told");
+        let ended = changes.next().await.expect("it is told").expect("a state");
+        assert_eq!(
+            ended.status,
+            TaskStatus::Cancelled,
+            "and nothing of the other one"
+        );
+        assert!(changes.next().await.is_none());
+        // A client that may not listen is told so, once.
+        let stranger = builder()
+            .connect_in_process(&server())
+            .await
+            .expect("it connects");
+        let mut refused = stranger.task("nothing").changes();
+        let error = refused.next().await.expect("it is told");
+        assert!(matches!(error, Err(CallError::Protocol(_))), "{error:?}");
+        assert!(refused.next().await.is_none());
+        client.close().await;
+        stranger.close().await;
+    });
+}
+
+/// It may do so, or not: ours does not.
+#[test]
+fn a_server_of_2025_11_25_tells_how_a_task_stands_unasked() {
+    let known = builder().tasks().revision(ProtocolVersion::V2025_11_25);
+    let script = |peer: &mut Peer| {
+        peer.initialize("2025-11-25");
+        let asked = peer.expect("tasks/get");
+        for (id, status) in [
+            ("one", "working"),
+            ("other", "failed"),
+            ("one", "completed"),
+        ] {
+            let state = json!({ "taskId": id, "status": status, "ttl": null, "pollInterval": 7 });
+            peer.notify("notifications/tasks/status", &state);
+        }
+        let state = json!({ "taskId": "one", "status": "completed", "ttl": null });
+        peer.answer(&asked, &state);
+        peer.ends();
+    };
+    with(known, script, async |client| {
+        let task = client.task("one");
+        let mut changes = task.changes();
+        let state = task.get().await.expect("it is there");
+        assert_eq!(state.status, TaskStatus::Completed);
+        let mut told = Vec::new();
+        while let Some(state) = changes.next().await {
+            let state = state.expect("a state");
+            assert_eq!(state.poll_interval, Some(Duration::from_millis(7)));
+            told.push(state.status);
+        }
+        let all = [TaskStatus::Working, TaskStatus::Completed];
+        assert_eq!(told, all, "and nothing of the other one");
     });
 }

@@ -135,6 +135,7 @@ fn a_task_is_begun_asked_for_and_ended() {
         let done = until(&mut peer, &id, "completed").await;
         assert_eq!(done["resultType"], "complete");
         assert_eq!(done["result"]["content"][0]["text"], "done");
+        assert_eq!(done["result"]["resultType"], "complete");
         assert_eq!(done["createdAt"], first["createdAt"]);
         let again = begun(&mut peer, "quick").await;
         assert_ne!(again, id);

@@ -16,6 +16,7 @@ mod ping;
 mod progress;
 mod prompt;
 mod read;
+mod registry;
 mod screen;
 mod serve;
 mod show;
@@ -74,6 +75,8 @@ enum Command {
     Host(host::Host),
     /// Serves all servers of a configuration as one
     Gateway(gateway::Gateway),
+    /// Checks files that servers are published with, and makes configurations of them
+    Registry(registry::Registry),
     /// Asks whether a server is there, and says how long the answer took
     Ping(ping::Ping),
 }
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Logout(logout) => logout.run(),
         Command::Gateway(gateway) => gateway.run(),
         Command::Host(host) => host.run(),
+        Command::Registry(registry) => registry.run(),
         Command::Ping(ping) => ping.run(),
     }
 }

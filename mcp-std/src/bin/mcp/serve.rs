@@ -14,15 +14,15 @@ use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use async_io::Timer;
 use async_signal::{Signal, Signals};
 use futures_lite::StreamExt as _;
 use mcp_std::http::{HttpRules, Listener, Options};
-use mcp_std::{
-    BuildError, Context, End, PeerFault, Progress, Server, ServerBuilder, Structured, Tool,
-};
+use mcp_std::skills::Skills;
+use mcp_std::{Context, End, PeerFault, Progress, Server, ServerBuilder, Structured, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,9 @@ pub(crate) struct Serve {
     /// How many threads serve HTTP
     #[arg(long, value_name = "N", default_value = "1", requires = "http")]
     threads: NonZeroUsize,
+    /// Serves the skills in this directory as well: those of its folders that have a SKILL.md
+    #[arg(long, value_name = "DIR", conflicts_with = "everything")]
+    skills: Option<PathBuf>,
     /// Cuts every list into pages of N
     #[arg(long, value_name = "N")]
     page_size: Option<NonZeroUsize>,
@@ -169,7 +172,7 @@ impl Serve {
         }
     }
 
-    fn server(&self) -> Result<Server, BuildError> {
+    fn server(&self) -> Result<Server, Box<dyn core::error::Error>> {
         let mut builder = Server::builder("mcp-serve", env!("CARGO_PKG_VERSION"))
             .title("mcp serve")
             .on_fault(report);
@@ -179,7 +182,13 @@ impl Serve {
         if !self.everything {
             let small =
                 "Small tools to try a client with: echo, add, slow (reports progress), fail.";
-            return tools(builder.instructions(small)).build();
+            builder = tools(builder.instructions(small));
+            if let Some(folder) = &self.skills {
+                let skills = Skills::from_directory(folder);
+                let skills = skills.map_err(|error| format!("{}: {error}", folder.display()))?;
+                builder = builder.with_skills(skills);
+            }
+            return Ok(builder.build()?);
         }
         let itself = changes::Itself::default();
         builder = builder

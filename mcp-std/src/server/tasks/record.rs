@@ -152,7 +152,7 @@ impl TaskRecord {
             match (&self.end, now) {
                 (Some(TaskEnd::Completed { result, .. }), _) => {
                     json.key("result");
-                    write_kept(result, json);
+                    write_result(result, json);
                 }
                 (
                     Some(TaskEnd::Failed {
@@ -188,6 +188,24 @@ impl TaskRecord {
             json.end_object();
         })
     }
+}
+
+/// The result of the call, complete as it would have been without a task.
+fn write_result(text: &str, json: &mut Writer<'_, Vec<u8>>) {
+    let kept = Json::parse(text.as_bytes());
+    let members = kept.as_ref().ok().and_then(|it| it.raw().as_object());
+    let Some(members) = members else {
+        return write_kept(text, json);
+    };
+    json.begin_object();
+    // RES-01; clients that take a task's result for that of a call look for it.
+    json.key("resultType");
+    json.string("complete");
+    for (name, value) in members.filter(|(name, _)| *name != "resultType") {
+        json.key(&name.decode());
+        json.raw(value);
+    }
+    json.end_object();
 }
 
 /// What was JSON when it was kept; a store that lost it is not to make an answer unreadable.

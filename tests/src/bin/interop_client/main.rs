@@ -1,11 +1,11 @@
 //! Our client against servers of other makes: every feature that the server's revision has, one line for each check.
 //!
-//! usage: interop_client REVISION contract|everything COMMAND [ARGUMENT...]
-//!        interop_client REVISION contract|everything URL
+//! usage: interop_client REVISION contract|everything|skills COMMAND [ARGUMENT...]
+//!        interop_client REVISION contract|everything|skills URL
 //!
 //! REVISION is one of the protocol's, to be spoken and no other, or `auto`: the client finds out, and it has to come to
 //! 2026-07-28 with servers of the contract, 2025-11-25 with `everything`. The server offers what
-//! `tests/interop/contract.md` says, or is `@modelcontextprotocol/server-everything`. Each check is `ok NAME` or `not ok
+//! `tests/interop/contract.md` says, is `@modelcontextprotocol/server-everything`, or `ts/skills_server.mjs`. Each check is `ok NAME` or `not ok
 //! NAME` with what was expected and seen; the exit code is not 0 if one failed.
 
 mod attend;
@@ -13,6 +13,7 @@ mod changes;
 mod contract;
 mod everything;
 mod questions;
+mod skills;
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -143,7 +144,9 @@ async fn run(revision: &str, kind: &str, words: &[String]) -> Result<u32, Failur
     report
         .check("negotiated", async { same(client.version(), expected) })
         .await;
-    if kind == "everything" {
+    if kind == "skills" {
+        skills::run(&mut report, &client).await;
+    } else if kind == "everything" {
         everything::run(&mut report, &client, &attended).await;
     } else {
         contract::run(&mut report, &client, &attended).await;
@@ -171,8 +174,7 @@ async fn run(revision: &str, kind: &str, words: &[String]) -> Result<u32, Failur
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [revision, kind, words @ ..] = arguments.as_slice() else {
-        let usage =
-            "usage: interop_client REVISION contract|everything COMMAND [ARGUMENT...], or URL";
+        let usage = "usage: interop_client REVISION contract|everything|skills COMMAND [ARGUMENT...], or URL";
         let _ = writeln!(std::io::stderr(), "{usage}");
         return ExitCode::from(2);
     };
