@@ -1,4 +1,4 @@
-# What run and run-client share: source it.
+# What run, run-client and ../agent/run share: source it.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -33,8 +33,25 @@ if ! python_pins | filled_from "$venv"; then
 fi
 
 output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+# What `at` has started.
+servers=()
+trap 'rm -f "$output"; kill "${servers[@]}" 2>/dev/null || true' EXIT
 passed=0 failed=0
+
+# at PORT COMMAND...: starts a server, and waits until somebody answers there.
+at() {
+    local port=$1
+    shift
+    "$@" >/dev/null 2>&1 &
+    servers+=($!)
+    for _ in {1..100}; do
+        # Else one that was there before would be taken for it.
+        kill -0 "${servers[-1]}" 2>/dev/null || fail "$* has ended; is port $port taken?"
+        curl -so /dev/null --max-time 1 "http://127.0.0.1:$port/" && return
+        sleep 0.1
+    done
+    fail "$* is not at port $port"
+}
 
 # one NAME COMMAND...: runs a case, and counts its checks.
 one() {

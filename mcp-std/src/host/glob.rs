@@ -1,16 +1,29 @@
 //! Patterns of names.
 
 /// A name in which `*` stands for anything, nothing included.
+///
+/// ```
+/// use mcp_std::host::Glob;
+///
+/// let reads = Glob::new("files__read_*");
+/// assert!(reads.matches("files__read_text"));
+/// assert!(!reads.matches("files__write_text"));
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Glob(String);
+pub struct Glob(String);
 
 impl Glob {
-    pub(crate) fn new(pattern: &str) -> Self {
+    /// This pattern.
+    #[must_use]
+    pub fn new(pattern: &str) -> Self {
         Self(pattern.to_owned())
     }
 
+    /// Whether it is a pattern of this name.
+    ///
     /// Takes time that grows with the product of both lengths at most: no pattern makes it hang.
-    pub(crate) fn matches(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
         let (pattern, name) = (self.0.as_bytes(), name.as_bytes());
         let (mut p, mut n) = (0, 0);
         // Where the last star is, and how much of the name it stands for so far.

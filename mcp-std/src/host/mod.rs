@@ -45,6 +45,26 @@
 //! | pass on | [`gateway`]: all servers behind one endpoint, without a model |
 //! | watch | [`Guards`], an [`AuditLog`], spans of `tracing` |
 //!
+//! # Frames of a run
+//!
+//! What happens in one run of an [`Agent`], here one of three rounds in which the tools change after the first:
+//!
+//! | Frame | | |
+//! | --- | --- | --- |
+//! | 0 | connect | each server, at once: `server/discover` or `initialize`, and a subscription to changes of its tools |
+//! | 1 | discover | `tools/list`, page by page |
+//! | 2 | map | the tools get their names, and their schemas are lowered for the provider |
+//! | 3 | think | the model is asked, and asks for calls |
+//! | 4 | act | `tools/call`, all at once; a tool that fails is one result among others |
+//! | 5 | backfill | the results, in the order of the calls, marked as the servers' words |
+//! | 6 | refresh | a server tells `notifications/tools/list_changed`, and its list is read again |
+//! | 7 | map | the next round's tools; those of the round before stayed as they were until its end |
+//! | 8, 9 | think, act | the model is asked with the results, and calls what is new |
+//! | 10 | think | it has its answer, and asks for nothing |
+//! | 11 | close | connections are closed, processes have ended |
+//!
+//! `tests/agent` of the repository has them as a golden file, of servers of two official SDKs.
+//!
 //! # What changes
 //!
 //! When a server tells that its tools have changed, or it ends and comes back, the next [snapshot](Session::snapshot) has it;
@@ -102,6 +122,7 @@ pub use execute::{
     Flow, Invocation, LimitTexts, Middleware, RedactResults, ResultCache, ToolCall, ToolReply,
     Trace,
 };
+pub use glob::Glob;
 pub use guard::{Action, Finding, Guards, Rule};
 pub use host::{Disclosure, Host};
 pub use naming::Naming;

@@ -2,7 +2,7 @@
 
 use mcp_std::host::ToolDefinition;
 use mcp_std::host::adapters::{
-    Arguments, Delta, Prompt, Provider, Reply, ReplyFault, Stop, Toolset, Turn,
+    Arguments, Delta, Options, Prompt, Provider, Reply, ReplyFault, Stop, Toolset, Turn,
 };
 use mcp_std::host::model::{ApiKey, HttpModel, HttpModelBuilder, Model, ModelError};
 use serde_json::{Value, json};
@@ -397,4 +397,73 @@ fn an_error_in_the_stream_is_the_providers() {
         reply.expect_err("an error").to_string(),
         "the provider refused: Overloaded (overloaded_error)"
     );
+}
+
+#[test]
+fn thoughts_are_given_back_but_those_that_led_to_nothing() {
+    let tools = Toolset::new(Provider::OpenAiResponses, &[weather()]);
+    let given_back = |answer: &Value| {
+        let reply = tools
+            .read(answer.to_string().as_bytes())
+            .expect("an answer");
+        let turns = [Turn::user("?"), Turn::Model(reply), Turn::user("Go on.")];
+        let request = tools.request("m", &Prompt::new(&turns, &tools), true);
+        let request: Value = serde_json::from_str(request.as_str()).expect("JSON");
+        let input = request["input"].as_array().expect("a list").iter();
+        let kinds = input.map(|item| item["type"].as_str().unwrap_or("-").to_owned());
+        kinds.collect::<Vec<_>>()
+    };
+    let all = [
+        "-",
+        "reasoning",
+        "message",
+        "function_call",
+        "function_call",
+        "-",
+    ];
+    assert_eq!(given_back(&whole(Provider::OpenAiResponses)), all);
+    let thought = json!({"type": "reasoning", "id": "rs_1", "summary": []});
+    let cut = json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [thought]});
+    assert_eq!(given_back(&cut), ["-", "-"], "it would be refused");
+}
+
+#[test]
+fn what_keeps_nothing_gets_thoughts_that_are_encrypted() {
+    let options = Options::default().stateless(true);
+    for provider in PROVIDERS {
+        let tools = Toolset::with(provider, &[weather()], options);
+        let turns = [Turn::user("?")];
+        let request = tools.request("m", &Prompt::new(&turns, &tools), false);
+        let request: Value = serde_json::from_str(request.as_str()).expect("JSON");
+        let is_it = provider == Provider::OpenAiResponses;
+        assert_eq!(request.get("store"), is_it.then_some(&json!(false)));
+        let include = json!(["reasoning.encrypted_content"]);
+        assert_eq!(request.get("include"), is_it.then_some(&include));
+    }
+}
+
+#[test]
+fn a_base_url_keeps_its_query() {
+    for (provider, target) in [
+        (
+            Provider::OpenAiChat,
+            "/at/chat/completions?api-version=1&x=2",
+        ),
+        (Provider::OpenAiResponses, "/at/responses?api-version=1&x=2"),
+        (Provider::Anthropic, "/at/v1/messages?api-version=1&x=2"),
+        (
+            Provider::Gemini,
+            "/at/models/m-1:streamGenerateContent?api-version=1&x=2&alt=sse",
+        ),
+    ] {
+        let fake = FakeProvider::new(vec![Canned::json(&whole(provider).to_string())]);
+        let tools = Toolset::new(provider, &[weather()]);
+        let model = model(provider, &format!("{}/at/?api-version=1&x=2", fake.url));
+        let model = model.key_header("api-key").build().expect("a model");
+        let (reply, _) = ask(&model, &tools, &[Turn::user("?")]);
+        is_right(&reply.expect("an answer"), provider);
+        let asked = &fake.asked()[0];
+        assert_eq!(asked.target, target);
+        assert!(asked.head.contains("api-key: ") && !asked.head.contains("authorization"));
+    }
 }

@@ -1,7 +1,7 @@
 //! Every keyword that is not in the lowered schema is in the report.
 
-use mcp_std::host::adapters::schema::{Loss, lower};
-use serde_json::{Map, Value};
+use mcp_std::host::adapters::schema::{Change, Dialect, Loss, lower};
+use serde_json::{Map, Value, json};
 
 use crate::corpus::{DIALECTS, tools};
 
@@ -39,6 +39,117 @@ fn every_lost_keyword_is_reported() {
     }
     assert!(problems.is_empty(), "{problems:#?}");
     assert!(kept > 5000 && lost > 900, "{kept} kept, {lost} lost");
+}
+
+/// A keyword that nobody knows, and words, at each place of each schema: they are there, or the report has them.
+#[test]
+fn what_is_added_anywhere_is_there_or_in_the_report() {
+    let (mut places, mut lost) = (0, 0);
+    let mut problems = Vec::new();
+    for tool in tools() {
+        let mut schema = tool.schema.clone();
+        let mut marks = Vec::new();
+        mark(&mut schema, &mut marks);
+        for dialect in DIALECTS {
+            let Ok(lowered) = lower(&schema, dialect) else {
+                continue;
+            };
+            let text = lowered.schema().to_string();
+            let told: Vec<&str> = lowered.losses().iter().map(|loss| &*loss.keyword).collect();
+            for name in &marks {
+                places += 1;
+                if !text.contains(name.as_str()) {
+                    lost += 1;
+                    if !told.contains(&name.as_str()) && !is_beyond(&told) {
+                        problems.push(format!("{} for {dialect:?}: {name}", tool.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        problems.is_empty(),
+        "{} of {places}: {problems:#?}",
+        problems.len()
+    );
+    assert!(lost > 1000, "{lost} of {places}");
+}
+
+/// A whole part is not shown: all that is in it is told by one word on that.
+fn is_beyond(told: &[&str]) -> bool {
+    ["", "$ref", "$defs", "definitions"]
+        .iter()
+        .any(|it| told.contains(it))
+}
+
+/// Adds a keyword of its own to each subschema.
+fn mark(schema: &mut Value, marks: &mut Vec<String>) {
+    let Some(keywords) = schema.as_object_mut() else {
+        return;
+    };
+    for (keyword, value) in keywords.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("properties" | "patternProperties", Value::Object(named)) => {
+                named.values_mut().for_each(|schema| mark(schema, marks));
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(list)) => {
+                list.iter_mut().for_each(|schema| mark(schema, marks));
+            }
+            ("items" | "additionalProperties", value) => mark(value, marks),
+            _ => {}
+        }
+    }
+    // Of one length, so that none is in another one.
+    let name = format!("x-mark-{:05}", marks.len());
+    keywords.insert(name.clone(), Value::Bool(true));
+    marks.push(name);
+}
+
+#[test]
+fn what_is_said_of_constants_is_told_or_reported() {
+    let schema = json!({"type": "object", "properties": {"level": {"title": "Level", "oneOf": [
+        {"const": "low", "title": "Low", "description": "Hardly", "minLength": 2},
+        {"enum": ["mid", "high"], "description": "More", "default": "mid", "x-order": 2},
+        {"type": "null", "description": "Unsaid", "x-null": 1}
+    ]}, "any": {"type": ["string", "integer"], "minItems": 3}, "free": {"type": "object"}}});
+    for dialect in [Dialect::OpenAiStrict, Dialect::Gemini] {
+        let lowered = lower(&schema, dialect).expect("it can be lowered");
+        let level = &lowered.schema()["properties"]["level"];
+        let words = level["description"].as_str().expect("words");
+        for said in [
+            "low: Low Hardly",
+            "mid, high: More",
+            "(default: mid)",
+            "(null: Unsaid)",
+        ] {
+            assert!(words.contains(said), "{said}: {words}");
+        }
+        let change = |path: &str, keyword: &str| {
+            let loss = lowered
+                .losses()
+                .iter()
+                .find(|it| it.path == path && it.keyword == keyword);
+            loss.map(|loss| loss.change)
+        };
+        let (level, any) = ("/properties/level/oneOf", "/properties/any");
+        for (path, keyword, expected) in [
+            (format!("{level}/0"), "minLength", Change::Dropped),
+            (format!("{level}/0"), "title", Change::Described),
+            (format!("{level}/0"), "description", Change::Described),
+            (format!("{level}/1"), "default", Change::Described),
+            (format!("{level}/1"), "x-order", Change::Dropped),
+            (format!("{level}/2"), "description", Change::Described),
+            (format!("{level}/2"), "x-null", Change::Dropped),
+            (any.to_owned(), "minItems", Change::Dropped),
+            ("/properties/free".to_owned(), "type", Change::Rewritten),
+        ] {
+            assert_eq!(
+                change(&path, keyword),
+                Some(expected),
+                "{dialect:?} {path} {keyword}"
+            );
+        }
+    }
 }
 
 struct Walk<'l> {

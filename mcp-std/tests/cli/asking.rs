@@ -1,78 +1,19 @@
 //! Questions of servers, asked in a terminal, and declined where there is none.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::process::{Child, Stdio};
-
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::OpenptFlags;
-
 use crate::program::{EVERYTHING, command, run};
+use crate::terminal::Session;
 
 const ERAS: [&str; 2] = ["legacy", "modern"];
 
 /// A call at a terminal.
-struct Session {
-    near: File,
-    child: Child,
-    /// What was shown and has not been waited for.
-    shown: String,
-}
-
-impl Session {
-    fn start(arguments: &[&str]) -> Self {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let near = rustix::pty::openpt(flags).expect("a terminal");
-        rustix::pty::grantpt(&near).expect("it is ours");
-        rustix::pty::unlockpt(&near).expect("it is ours");
-        let name = rustix::pty::ptsname(&near, Vec::new()).expect("it has a name");
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let far = rustix::fs::open(&name, flags, Mode::empty()).expect("its other side");
-        let mut command = command(arguments, EVERYTHING);
-        command.stdin(far.try_clone().expect("a copy")).stderr(far);
-        command.stdout(Stdio::piped());
-        let child = command.spawn().expect("it runs");
-        Self {
-            near: File::from(near),
-            child,
-            shown: String::new(),
-        }
-    }
-
-    /// Until this is shown; returns what came before it.
-    fn until(&mut self, words: &str) -> String {
-        let mut buffer = [0; 4096];
-        loop {
-            if let Some(at) = self.shown.find(words) {
-                let rest = self.shown.split_off(at + words.len());
-                return core::mem::replace(&mut self.shown, rest);
-            }
-            let read = self.near.read(&mut buffer).unwrap_or(0);
-            assert!(read > 0, "no {words:?} in {}", self.shown);
-            self.shown
-                .push_str(&String::from_utf8_lossy(&buffer[..read]));
-        }
-    }
-
-    fn types(&mut self, text: &str) {
-        self.near.write_all(text.as_bytes()).expect("a terminal");
-    }
-
-    /// The exit status and standard output.
-    fn end(mut self) -> (Option<i32>, String) {
-        let mut output = String::new();
-        let mut stdout = self.child.stdout.take().expect("a pipe");
-        stdout.read_to_string(&mut output).expect("UTF-8");
-        let status = self.child.wait().expect("it ends");
-        (status.code(), output)
-    }
+fn start(arguments: &[&str]) -> Session {
+    Session::start(command(arguments, EVERYTHING))
 }
 
 #[test]
 fn a_form_is_filled_in_checked_and_shown_before_it_is_sent() {
     for era in ERAS {
-        let mut session =
-            Session::start(&["call", "test_elicitation", "message=Who?", "--era", era]);
+        let mut session = start(&["call", "test_elicitation", "message=Who?", "--era", era]);
         let who = session.until("Who?");
         assert!(
             who.contains("mcp serve (") && who.contains(" --everything) asks:"),
@@ -100,7 +41,7 @@ fn a_form_is_filled_in_checked_and_shown_before_it_is_sent() {
 
 #[test]
 fn a_form_of_many_kinds_with_defaults_and_choices() {
-    let mut session = Session::start(&["call", "test_elicitation_sep1034_defaults"]);
+    let mut session = start(&["call", "test_elicitation_sep1034_defaults"]);
     session.until("Answer? [Y/n] ");
     session.types("y\n");
     for (shown, typed) in [
@@ -130,14 +71,14 @@ fn a_form_of_many_kinds_with_defaults_and_choices() {
 #[test]
 fn saying_no_and_saying_nothing() {
     for era in ERAS {
-        let start = || Session::start(&["call", "test_elicitation", "message=m", "--era", era]);
-        let mut session = start();
+        let again = || start(&["call", "test_elicitation", "message=m", "--era", era]);
+        let mut session = again();
         session.until("Answer? [Y/n] ");
         session.types("n\n");
         let said = "User response: action=decline\n".to_owned();
         assert_eq!(session.end(), (Some(0), said));
         // Ctrl-D in the middle.
-        let mut session = start();
+        let mut session = again();
         session.until("Answer? [Y/n] ");
         session.types("y\n");
         session.until("> ");
@@ -150,8 +91,7 @@ fn saying_no_and_saying_nothing() {
 #[test]
 fn a_page_is_shown_whole_and_consent_is_not_the_default() {
     for (typed, action) in [("\n", "decline"), ("y\n", "accept")] {
-        let mut session =
-            Session::start(&["call", "test_elicitation_url", "--revision", "2025-11-25"]);
+        let mut session = start(&["call", "test_elicitation_url", "--revision", "2025-11-25"]);
         session.until("  https://example.com/authorize?state=1\r\n  host: example.com\r\n");
         session.until("Nothing is opened from here");
         session.until("[y/N] ");
@@ -163,7 +103,7 @@ fn a_page_is_shown_whole_and_consent_is_not_the_default() {
 
 #[test]
 fn questions_come_one_after_the_other() {
-    let mut session = Session::start(&["call", "test_two_rounds"]);
+    let mut session = start(&["call", "test_two_rounds"]);
     for (shown, typed) in [
         ("Who are you?", ""),
         ("Answer? [Y/n] ", "\n"),
@@ -184,7 +124,7 @@ fn questions_come_one_after_the_other() {
 
 #[test]
 fn progress_is_a_bar_that_goes_away() {
-    let mut session = Session::start(&["call", "slow", "steps=2", "delay_ms=50"]);
+    let mut session = start(&["call", "slow", "steps=2", "delay_ms=50"]);
     session.until("\r\u{1b}[2K[############------------] 1 of 2");
     session.until("\r\u{1b}[2K[########################] 2 of 2");
     session.until("\r\u{1b}[2K");

@@ -4,12 +4,14 @@
 //! is. An address is shown whole, with its host, and never opened from here (ELI-17).
 
 mod address;
+mod approval;
 mod field;
+mod keyboard;
 
 use core::future::Future;
 use core::pin::Pin;
 use std::ffi::OsString;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_core::json::Json;
@@ -24,6 +26,9 @@ use crate::show::word;
 use crate::text::printable_lines;
 use address::Address;
 use field::Field;
+
+pub(crate) use approval::approver;
+pub(crate) use keyboard::{abandon, next_line};
 
 /// One question at a time, whatever number of calls and servers ask.
 static TURN: Mutex<()> = Mutex::new(());
@@ -46,8 +51,9 @@ pub(crate) fn handlers(
     let command: Arc<str> = words.join(" ").into();
     let handler = move |request: ElicitRequest| -> Answering {
         let command = command.clone();
+        let asked = keyboard::Turn::begin();
         // It waits for a person: on a thread of its own, so that the connection goes on.
-        Box::pin(smol::unblock(move || answer(&request, &command)))
+        Box::pin(smol::unblock(move || answer(&request, &command, asked)))
     };
     (handler.clone(), handler)
 }
@@ -59,8 +65,11 @@ enum Ending {
     Cancel,
 }
 
-fn answer(request: &ElicitRequest, command: &str) -> ElicitResult<'static> {
+fn answer(request: &ElicitRequest, command: &str, asked: keyboard::Turn) -> ElicitResult<'static> {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if asked.is_over() {
+        return ElicitResult::new(ElicitAction::Cancel);
+    }
     let server = request.server.as_ref();
     let name = server.map_or("a server without a name", |it| {
         it.title.as_deref().unwrap_or(&it.name)
@@ -200,9 +209,6 @@ fn choose<'o>(question: &str, options: &[&'o str]) -> Result<&'o str, Ending> {
 }
 
 fn line() -> Result<String, Ending> {
-    let mut line = String::new();
-    match io::stdin().lock().read_line(&mut line) {
-        Ok(read) if read > 0 => Ok(line),
-        _ => Err(Ending::Cancel),
-    }
+    let line = next_line().recv_blocking();
+    line.ok().flatten().ok_or(Ending::Cancel)
 }

@@ -1,5 +1,6 @@
 //! `mcp host`: the servers of a configuration, as one.
 
+mod chat;
 mod doctor;
 
 use core::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 use async_io::Timer;
 use clap::{Subcommand, ValueEnum};
 use futures_lite::StreamExt as _;
-use futures_lite::future::or;
+use futures_lite::future::{or, pending};
 use mcp_std::host::{
     AuditLog, Backoff, ExecuteError, Finding, Host as Servers, HostConfig, Naming, ServerConfig,
     ServerState, ServerStatus, ToolCall, Transport, TrustStore, Variables,
@@ -29,10 +30,12 @@ use crate::{ask, login, screen, show};
   mcp host --config .mcp.json doctor
   mcp host --config .mcp.json list
   mcp host --config .mcp.json call files__read path=notes.txt
+  mcp host --config .mcp.json chat --provider anthropic --model claude-sonnet-4-5
+  git diff | mcp host --config .mcp.json chat --model gpt-5 --system 'Review this.' --approve 'files__read*'
 
 The file is the one that hosts and editors share: {\"mcpServers\": {\"files\": {\"command\": …}}}, or VS Code's.
 
-Exit status: 0 done, 1 the tool failed, 2 wrong usage or configuration, 3 a server failed, 130 interrupted.")]
+Exit status: 0 done, 1 the tool failed or the model came to no answer, 2 wrong usage or configuration, 3 a server or the model failed, 130 interrupted.")]
 pub(crate) struct Host {
     /// The servers: a file with `mcpServers`, or with `servers` as VS Code has it
     #[arg(long, value_name = "FILE")]
@@ -101,6 +104,11 @@ enum Command {
         #[arg(long, value_name = "JSON")]
         args: Option<String>,
     },
+    /// Talks with a model that has the tools of all servers
+    ///
+    /// At a terminal you are asked before a tool is called; elsewhere only those of `--approve` are, and those that the
+    /// configuration always allows.
+    Chat(chat::Chat),
     /// Connects to each server and says how it is, what is wrong, and what can be done about it
     Doctor,
 }
@@ -125,25 +133,26 @@ impl Host {
             Command::Call { args, named, .. } => {
                 object(args.as_deref(), named, Values::Json)?.map(|json| json.as_str().to_owned())
             }
-            Command::List { .. } | Command::Doctor => None,
+            Command::List { .. } | Command::Doctor | Command::Chat(_) => None,
         };
         let mut signals = signals().map_err(|error| Failure::Server(error.to_string()))?;
         let host = self.start(&config, &trust)?;
-        let interrupted = async {
-            let signal = match signals.next().await {
-                Some(Ok(async_signal::Signal::Int)) => Signal::Interrupt,
-                _ => Signal::Terminate,
-            };
-            Err(Failure::Interrupted(signal))
+        let stopped = async {
+            if matches!(self.command, Command::Chat(_)) {
+                // Ctrl-C ends a turn there, and not all of it.
+                return pending().await;
+            }
+            Err(Failure::Interrupted(signal(&mut signals).await))
         };
         let work = async {
             match &self.command {
                 Command::List { search } => self.list(&host, search.as_deref()).await,
                 Command::Call { name, .. } => self.call(&host, name, arguments.as_deref()).await,
+                Command::Chat(chat) => chat.run(self, &host).await,
                 Command::Doctor => doctor::run(&host, &config, self.patience(), self.json).await,
             }
         };
-        let done = or(interrupted, work).await;
+        let done = or(stopped, work).await;
         host.close().await;
         if let Some(path) = &self.trust {
             let saved = trust.save(path);
@@ -155,9 +164,16 @@ impl Host {
     fn start(&self, config: &HostConfig, trust: &TrustStore) -> Result<Servers, Failure> {
         let authorized: Vec<_> = config.servers().iter().filter(|it| says_who(it)).collect();
         let authorized: Vec<_> = authorized.iter().map(|it| it.name().to_owned()).collect();
+        // A chat goes on for long: then a server that ends is to come back.
+        let stays = matches!(&self.command, Command::Chat(chat) if chat.is_interactive());
+        let backoff = if stays {
+            Backoff::DEFAULT
+        } else {
+            Backoff::NEVER
+        };
         let mut builder = Servers::builder(config.clone())
             .client("mcp", env!("CARGO_PKG_VERSION"))
-            .backoff(Backoff::NEVER)
+            .backoff(backoff)
             .naming(self.naming.scheme())
             .trust(trust)
             .configure(move |server, builder| {
@@ -172,6 +188,9 @@ impl Host {
             let log = AuditLog::append(path);
             let fault = |error| Failure::Usage(format!("{}: {error}", path.display()));
             builder = builder.audit(log.map_err(fault)?);
+        }
+        if let Command::Chat(chat) = &self.command {
+            builder = chat.approving(builder);
         }
         Ok(builder.start())
     }
@@ -273,6 +292,14 @@ impl Host {
             return Err(Failure::Tool);
         }
         Ok(())
+    }
+}
+
+/// The next signal to end.
+async fn signal(signals: &mut async_signal::Signals) -> Signal {
+    match signals.next().await {
+        Some(Ok(async_signal::Signal::Int)) => Signal::Interrupt,
+        _ => Signal::Terminate,
     }
 }
 

@@ -5,6 +5,7 @@ use mcp_core::json::{Json, RawJson, Writer};
 use super::content::{Kind, Media, Part, of_result, parts};
 use super::read::{arguments_again, count, fault, member, place, stop, text};
 use super::stream::room;
+use super::toolset::write_tools;
 use super::{
     CallResult, Delta, Options, Prompt, Provider, Reply, ReplyFault, Toolset, Turn, Usage,
 };
@@ -31,14 +32,7 @@ pub(super) fn request(model: &str, prompt: &Prompt<'_>, stream: bool) -> Json<'s
             write_turn(turn, prompt.tools.options(), json);
         }
         json.end_array();
-        if !prompt.tools.is_empty() {
-            json.key("tools");
-            json.raw(prompt.tools.definitions().raw());
-        }
-        if stream {
-            json.key("stream");
-            json.boolean(true);
-        }
+        write_tools(prompt, stream, json);
         json.end_object();
     })
 }

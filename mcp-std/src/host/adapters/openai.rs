@@ -5,6 +5,7 @@ use mcp_core::json::{Json, RawJson, Writer};
 use super::content::{FAILED, Kind, Media, Part, as_text, of_result, parts};
 use super::read::{arguments_again, count, elements, fault, member, place, stop, text};
 use super::stream::room;
+use super::toolset::write_tools;
 use super::{CallResult, Delta, Options, Prompt, Reply, ReplyFault, Toolset, Turn, Usage};
 
 type Out<'w> = Writer<'w, Vec<u8>>;
@@ -23,17 +24,12 @@ pub(super) fn request(model: &str, prompt: &Prompt<'_>, stream: bool) -> Json<'s
             write_turn(turn, prompt.tools.options(), json);
         }
         json.end_array();
-        if !prompt.tools.is_empty() {
-            json.key("tools");
-            json.raw(prompt.tools.definitions().raw());
-        }
+        write_tools(prompt, stream, json);
         if let Some(tokens) = prompt.max_tokens {
             json.key("max_completion_tokens");
             json.unsigned(tokens);
         }
         if stream {
-            json.key("stream");
-            json.boolean(true);
             json.key("stream_options");
             json.fragment(r#"{"include_usage":true}"#);
         }

@@ -5,6 +5,7 @@ use mcp_core::json::{Json, RawJson, Writer};
 use super::content::{FAILED, Kind, Media, Part, of_result, parts};
 use super::read::{arguments_again, count, elements, fault, member, place, stop, text};
 use super::stream::room;
+use super::toolset::write_tools;
 use super::{
     CallResult, Delta, Options, Prompt, Provider, Reply, ReplyFault, Toolset, Turn, Usage,
 };
@@ -26,17 +27,16 @@ pub(super) fn request(model: &str, prompt: &Prompt<'_>, stream: bool) -> Json<'s
             write_turn(turn, prompt.tools.options(), json);
         }
         json.end_array();
-        if !prompt.tools.is_empty() {
-            json.key("tools");
-            json.raw(prompt.tools.definitions().raw());
+        write_tools(prompt, stream, json);
+        if prompt.tools.options().stateless {
+            json.key("store");
+            json.boolean(false);
+            json.key("include");
+            json.fragment(r#"["reasoning.encrypted_content"]"#);
         }
         if let Some(tokens) = prompt.max_tokens {
             json.key("max_output_tokens");
             json.unsigned(tokens);
-        }
-        if stream {
-            json.key("stream");
-            json.boolean(true);
         }
         json.end_object();
     })
@@ -217,9 +217,14 @@ fn read_items(
     if let Some(usage) = member(answer, "usage") {
         reply.usage = Usage::new(count(usage, "input_tokens"), count(usage, "output_tokens"));
     }
+    // Thoughts are to be given back with what came of them. Those at the end of an answer that was cut led to nothing, and
+    // would be refused.
+    let is_thought = |item: &RawJson<'_>| text(*item, "type").as_deref() == Some("reasoning");
+    let end = items.iter().rposition(|item| !is_thought(item));
+    let kept = &items[..end.map_or(0, |end| end + 1)];
     let echo = Json::written(|json| {
         json.begin_array();
-        items.iter().for_each(|item| json.raw(*item));
+        kept.iter().for_each(|item| json.raw(*item));
         json.end_array();
     });
     reply.echo = Some((Provider::OpenAiResponses, echo));
@@ -260,7 +265,8 @@ impl Events {
                 }
             }
             "response.output_item.done" => {
-                room(self.items.len())?;
+                // As many items as calls, and as many thoughts and messages between them.
+                room(self.items.len() / 4)?;
                 self.items.extend(
                     event
                         .member("item")

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mcp_core::json::{Json, RawJson};
+use mcp_core::json::{Json, RawJson, Writer};
 use serde_json::{Value, json};
 
 use super::call::{Arguments, ToolCall, normalise};
@@ -24,6 +24,9 @@ pub struct Options {
     /// Whether pictures, sound and documents in results are shown, where the provider takes them. Off, they are told in a
     /// few words, for models that only read. Default: on.
     pub media: bool,
+    /// OpenAI's Responses keep nothing at the provider (`store` is false), and thoughts come encrypted, to be given back with
+    /// the next request. Only models that reason take it. Default: off, thoughts are found again by their ids.
+    pub stateless: bool,
 }
 
 impl Default for Options {
@@ -31,6 +34,7 @@ impl Default for Options {
         Self {
             strict: false,
             media: true,
+            stateless: false,
         }
     }
 }
@@ -47,6 +51,13 @@ impl Options {
     #[must_use]
     pub const fn media(mut self, media: bool) -> Self {
         self.media = media;
+        self
+    }
+
+    /// Whether OpenAI's Responses keep nothing at the provider.
+    #[must_use]
+    pub const fn stateless(mut self, stateless: bool) -> Self {
+        self.stateless = stateless;
         self
     }
 }
@@ -263,6 +274,19 @@ impl Toolset {
             given_name,
             given,
         }
+    }
+}
+
+/// The members of a request that say what can be called, and whether the answer is to come in pieces: the same words for all
+/// but Gemini, whose tools are in groups, and whose URL says how it answers.
+pub(super) fn write_tools(prompt: &Prompt<'_>, stream: bool, json: &mut Writer<'_, Vec<u8>>) {
+    if !prompt.tools.is_empty() {
+        json.key("tools");
+        json.raw(prompt.tools.definitions().raw());
+    }
+    if stream {
+        json.key("stream");
+        json.boolean(true);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Models behind the HTTP interfaces of providers.
 
+mod builder;
+
 use core::fmt;
 use core::future::pending;
 use core::time::Duration;
@@ -8,12 +10,14 @@ use async_io::Timer;
 use bytes::Bytes;
 use futures_lite::future::or;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
+use http::{HeaderMap, Method, Request, Uri};
 use mcp_io::http::client as io;
 
 use super::super::adapters::{Delta, MAX_REPLY, Options, Prompt, Provider, Reply, ReplyFault};
 use super::sse::Events;
 use super::{ApiKey, Model, ModelError, Replying};
+
+pub use builder::HttpModelBuilder;
 
 /// Of an answer that is an error so much is read, in bytes.
 const MAX_ERROR: usize = 64 * 1024;
@@ -41,24 +45,6 @@ pub struct HttpModel {
     timeout: Duration,
 }
 
-/// Makes an [`HttpModel`].
-#[derive(Clone, Debug)]
-#[must_use = "nothing happens before `build`"]
-pub struct HttpModelBuilder {
-    provider: Provider,
-    model: String,
-    base_url: Option<String>,
-    key: Option<ApiKey>,
-    headers: Vec<(String, ApiKey)>,
-    stream: bool,
-    options: Options,
-    retries: u32,
-    max_wait: Duration,
-    timeout: Duration,
-    plain: bool,
-    client: Option<io::Client>,
-}
-
 impl HttpModel {
     /// A model by OpenAI's Chat Completions, or what offers the same. The key is that in `OPENAI_API_KEY`, the base URL that
     /// in `OPENAI_BASE_URL`, else `https://api.openai.com/v1`.
@@ -82,219 +68,6 @@ impl HttpModel {
     pub fn gemini(model: impl Into<String>) -> HttpModelBuilder {
         HttpModelBuilder::new(Provider::Gemini, model.into())
     }
-}
-
-impl HttpModelBuilder {
-    fn new(provider: Provider, model: String) -> Self {
-        Self {
-            provider,
-            model,
-            base_url: None,
-            key: None,
-            headers: Vec::new(),
-            stream: true,
-            options: Options::default(),
-            retries: 2,
-            max_wait: Duration::from_secs(30),
-            timeout: Duration::from_secs(600),
-            plain: false,
-            client: None,
-        }
-    }
-
-    /// Where the interface is. Default: what the environment says, or the provider's own.
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
-        self
-    }
-
-    /// The key. Default: what the environment says; none where the base URL was set and nothing is said there.
-    pub fn api_key(mut self, key: ApiKey) -> Self {
-        self.key = Some(key);
-        self
-    }
-
-    /// One more header of each request.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), ApiKey::new(value)));
-        self
-    }
-
-    /// Whether answers come in pieces. Default: yes.
-    pub const fn stream(mut self, stream: bool) -> Self {
-        self.stream = stream;
-        self
-    }
-
-    /// How tools are shown.
-    pub const fn options(mut self, options: Options) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// How often a request is sent again. Default: 2.
-    pub const fn retries(mut self, times: u32) -> Self {
-        self.retries = times;
-        self
-    }
-
-    /// The longest pause before a request is sent again. Where the provider asks for a longer one, the request has failed.
-    /// Default: 30 seconds.
-    pub const fn max_wait(mut self, time: Duration) -> Self {
-        self.max_wait = time;
-        self
-    }
-
-    /// How long an answer may take altogether, pauses included. Default: 10 minutes.
-    pub const fn timeout(mut self, time: Duration) -> Self {
-        self.timeout = time;
-        self
-    }
-
-    /// Allows that a key is sent without TLS to another machine. Default: no; to this machine it always is allowed.
-    pub const fn plain_http(mut self, allow: bool) -> Self {
-        self.plain = allow;
-        self
-    }
-
-    /// The client that sends. Default: one of its own, which follows no redirects.
-    pub fn client(mut self, client: io::Client) -> Self {
-        self.client = Some(client);
-        self
-    }
-
-    /// The model.
-    ///
-    /// # Errors
-    ///
-    /// There is no key, or the URL, a header or the key cannot be used.
-    pub fn build(self) -> Result<HttpModel, ModelError> {
-        let config = |problem: &str| ModelError::Config(problem.to_owned());
-        let (key_variable, url_variable, standard) = match self.provider {
-            Provider::OpenAiChat | Provider::OpenAiResponses => (
-                "OPENAI_API_KEY",
-                "OPENAI_BASE_URL",
-                "https://api.openai.com/v1",
-            ),
-            Provider::Anthropic => (
-                "ANTHROPIC_API_KEY",
-                "ANTHROPIC_BASE_URL",
-                "https://api.anthropic.com",
-            ),
-            Provider::Gemini => (
-                "GEMINI_API_KEY",
-                "GEMINI_BASE_URL",
-                "https://generativelanguage.googleapis.com/v1beta",
-            ),
-        };
-        let chosen = self.base_url.is_some();
-        let from_env = || {
-            std::env::var(url_variable)
-                .ok()
-                .filter(|url| !url.trim().is_empty())
-        };
-        let base = self
-            .base_url
-            .or_else(from_env)
-            .unwrap_or_else(|| standard.to_owned());
-        // A key of the environment is for the provider's own URL, or for that of the environment.
-        let key = self.key.or_else(|| {
-            if chosen {
-                None
-            } else {
-                ApiKey::from_env(key_variable)
-            }
-        });
-        if key.is_none() && !chosen && base == standard {
-            return Err(ModelError::Config(format!(
-                "there is no API key: set {key_variable}"
-            )));
-        }
-        let base = base.trim().trim_end_matches('/');
-        let url = match self.provider {
-            Provider::OpenAiChat => format!("{base}/chat/completions"),
-            Provider::OpenAiResponses => format!("{base}/responses"),
-            Provider::Anthropic => {
-                format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base))
-            }
-            Provider::Gemini if self.stream => {
-                format!("{base}/models/{}:streamGenerateContent?alt=sse", self.model)
-            }
-            Provider::Gemini => format!("{base}/models/{}:generateContent", self.model),
-        };
-        let uri: Uri = url
-            .parse()
-            .map_err(|_| config("the base URL, or the model in it, is none"))?;
-        let is_secure = uri.scheme_str() == Some("https");
-        if key.is_some()
-            && !is_secure
-            && !self.plain
-            && !is_this_machine(uri.host().unwrap_or_default())
-        {
-            return Err(config(
-                "the key would be sent without TLS: use `https://`, or allow it with `plain_http`",
-            ));
-        }
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if self.provider == Provider::Anthropic {
-            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-        }
-        if let Some(key) = &key {
-            let (name, value) = match self.provider {
-                Provider::OpenAiChat | Provider::OpenAiResponses => {
-                    ("authorization", format!("Bearer {}", key.expose()))
-                }
-                Provider::Anthropic => ("x-api-key", key.expose().to_owned()),
-                Provider::Gemini => ("x-goog-api-key", key.expose().to_owned()),
-            };
-            let mut value = HeaderValue::from_str(&value)
-                .map_err(|_| config("the API key has characters that no header can hold"))?;
-            value.set_sensitive(true);
-            headers.insert(HeaderName::from_static(name), value);
-        }
-        for (name, value) in &self.headers {
-            let known = (
-                HeaderName::try_from(name),
-                HeaderValue::from_str(value.expose()),
-            );
-            let (Ok(name), Ok(mut value)) = known else {
-                return Err(ModelError::Config(format!(
-                    "`{name}` is no header, or has a value that none can hold"
-                )));
-            };
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
-        let client = match self.client {
-            Some(client) => client,
-            None => io::Client::builder()
-                .redirects(false)
-                .build()
-                .map_err(|error| ModelError::Config(error.to_string()))?,
-        };
-        Ok(HttpModel {
-            provider: self.provider,
-            model: self.model,
-            uri,
-            headers,
-            key,
-            client,
-            stream: self.stream,
-            options: self.options,
-            retries: self.retries,
-            max_wait: self.max_wait,
-            timeout: self.timeout,
-        })
-    }
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|ip| ip.is_loopback())
 }
 
 /// An attempt that did not bring an answer.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::merge::merge;
-use super::{Change, LowerError, Report, describe, words};
+use super::{Change, LowerError, Report, at, describe, words};
 
 /// The same schema as one object. Members of alternatives are all shown, and which of them go together is told in words.
 pub(super) fn root(schema: Value, report: &mut Report) -> Result<Map<String, Value>, LowerError> {
@@ -158,13 +158,31 @@ fn alternate(
                 .collect(),
         });
         closed &= alternative.get("additionalProperties") == Some(&Value::Bool(false));
-        if let Some(Value::Object(theirs)) = alternative.shift_remove("properties") {
+        let members_of = alternative.shift_remove("properties");
+        let is_told = alternative.contains_key("description");
+        for lost in alternative.keys() {
+            let is_shown = matches!(
+                lost.as_str(),
+                "type" | "required" | "additionalProperties" | "description"
+            ) || lost == "title" && !is_told;
+            if !is_shown {
+                report.add(
+                    "",
+                    lost,
+                    Change::Dropped,
+                    "of alternatives at the root only members and words are shown",
+                );
+            }
+        }
+        if let Some(Value::Object(theirs)) = members_of {
             for (name, theirs) in theirs {
                 match members.get_mut(&name) {
                     None => {
                         members.insert(name, theirs);
                     }
-                    Some(ours) => either(ours, theirs),
+                    Some(ours) => {
+                        either(ours, theirs, &at("", "properties", Some(&name)), report);
+                    }
                 }
             }
         }
@@ -178,7 +196,19 @@ fn alternate(
                 }
                 // What the whole schema says holds for all alternatives.
                 Some(ours) if *ours == json!({}) || *ours == json!(true) => *ours = member,
-                Some(_) => {}
+                Some(ours) => {
+                    let path = at("", "properties", Some(&name));
+                    for (keyword, said) in member.as_object().into_iter().flatten() {
+                        if ours.get(keyword) != Some(said) {
+                            report.add(
+                                &path,
+                                keyword,
+                                Change::Dropped,
+                                "what the whole schema says of the member is shown",
+                            );
+                        }
+                    }
+                }
             }
         }
     }
@@ -210,7 +240,7 @@ fn alternate(
 }
 
 /// What fits one of both.
-fn either(ours: &mut Value, theirs: Value) {
+fn either(ours: &mut Value, theirs: Value, path: &str, report: &mut Report) {
     if *ours == theirs {
         return;
     }
@@ -230,6 +260,28 @@ fn either(ours: &mut Value, theirs: Value) {
             }
         }
         if let Value::Object(ours) = ours {
+            let said = theirs.as_object().into_iter().flatten();
+            let lost: Vec<String> = said
+                .filter(|(keyword, said)| ours.get(*keyword) != Some(said))
+                .map(|(keyword, _)| keyword.clone())
+                .chain(
+                    ours.contains_key("description")
+                        .then(|| "description".to_owned()),
+                )
+                .collect();
+            for keyword in lost {
+                let change = if matches!(keyword.as_str(), "const" | "enum") {
+                    Change::Rewritten
+                } else {
+                    Change::Dropped
+                };
+                report.add(
+                    path,
+                    &keyword,
+                    change,
+                    "constants of the alternatives are one `enum`",
+                );
+            }
             ours.shift_remove("const");
             ours.shift_remove("description");
             ours.insert("enum".to_owned(), Value::Array(all));

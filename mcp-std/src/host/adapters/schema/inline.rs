@@ -124,6 +124,12 @@ impl<'s> Inliner<'s, '_> {
                 Change::Dropped,
                 "it leads into itself without end",
             );
+            for keyword in keywords.keys() {
+                if !matches!(keyword.as_str(), "$ref" | "description") {
+                    let reason = "it is beside a reference that leads into itself";
+                    self.report.add(path, keyword, Change::Dropped, reason);
+                }
+            }
             let words = keywords
                 .get("description")
                 .filter(|words| words.is_string());

@@ -69,7 +69,15 @@ pub(super) fn merge(one: Value, other: Value, path: &str, report: &mut Report) -
                 _ => None,
             },
             // That which is nearer to the value says more about it.
-            "title" | "default" | "examples" => Some(theirs),
+            "title" | "default" | "examples" => {
+                report.add(
+                    path,
+                    name,
+                    Change::Dropped,
+                    "another one is nearer to the value",
+                );
+                Some(theirs)
+            }
             _ => {
                 report.add(
                     path,

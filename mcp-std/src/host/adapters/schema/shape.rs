@@ -5,7 +5,7 @@ mod keywords;
 
 use serde_json::{Map, Value, json};
 
-use self::keywords::{KEYWORDS, keep_of, kind_of};
+use self::keywords::{KEYWORDS, is_of, keep_of, kind_of};
 use super::flatten::show_conditional;
 use super::merge::merge;
 use super::{Change, MAX_NODES, Report, at, words};
@@ -97,6 +97,8 @@ const DESCRIBED: [&str; 15] = [
     "contentMediaType",
 ];
 
+const OF_NO_TYPE: &str = "it asks nothing of a value of this type";
+
 impl Shaper<'_> {
     fn shape(&mut self, schema: Value, path: &str) -> Node {
         self.nodes += 1;
@@ -169,6 +171,12 @@ impl Shaper<'_> {
                     Change::Rewritten,
                     "one alternative for each type",
                 );
+                for keyword in schema.keys() {
+                    let of = |kind: &&str| is_of(keyword, kind);
+                    if !kinds.iter().any(of) {
+                        self.report.add(path, keyword, Change::Dropped, OF_NO_TYPE);
+                    }
+                }
                 let alternatives = kinds.into_iter().map(|kind| {
                     let mut one = schema.clone();
                     one.insert("type".to_owned(), json!(kind));
@@ -303,12 +311,8 @@ impl Shaper<'_> {
         };
         for keyword in others {
             schema.shift_remove(&keyword);
-            self.report.add(
-                &node.path,
-                &keyword,
-                Change::Dropped,
-                "it asks nothing of a value of this type",
-            );
+            self.report
+                .add(&node.path, &keyword, Change::Dropped, OF_NO_TYPE);
         }
         let values = schema.shift_remove("enum");
         let values = values.and_then(|values| values.as_array().cloned());
@@ -316,6 +320,11 @@ impl Shaper<'_> {
             "object" | "array" if values.is_some() => {
                 // Constants that are no scalars: rare enough to be told in words.
                 self.describe(node, "enum", &Value::Array(values.unwrap_or_default()));
+                for keyword in schema.keys() {
+                    let reason = "its values are all told";
+                    self.report
+                        .add(&node.path, keyword, Change::Dropped, reason);
+                }
                 Form::Any
             }
             "object" => self.object(&node.path.clone(), node, schema),
@@ -394,7 +403,13 @@ impl Shaper<'_> {
         }
         let unevaluated = schema.shift_remove("unevaluatedProperties");
         let patterns = schema.shift_remove("patternProperties");
-        let additional = schema.shift_remove("additionalProperties").or(unevaluated);
+        let additional = schema.shift_remove("additionalProperties");
+        if additional.is_some() && unevaluated.is_some() {
+            let reason = "`additionalProperties` says which others there may be";
+            self.report
+                .add(path, "unevaluatedProperties", Change::Dropped, reason);
+        }
+        let additional = additional.or(unevaluated);
         let mut rest = match additional {
             None => Rest::Unsaid,
             Some(Value::Bool(false)) => Rest::Closed,
@@ -411,9 +426,16 @@ impl Shaper<'_> {
                 (Rest::Closed, Some((name, schema)), None) => Rest::Of(Box::new(
                     self.shape(schema, &at(path, "patternProperties", Some(&name))),
                 )),
-                _ => Rest::Of(Box::new(
-                    self.shape(json!({}), &at(path, "additionalProperties", None)),
-                )),
+                (rest, ..) => {
+                    if !matches!(rest, Rest::Unsaid) {
+                        let reason = "beside patterns, members may be anything";
+                        self.report
+                            .add(path, "additionalProperties", Change::Dropped, reason);
+                    }
+                    Rest::Of(Box::new(
+                        self.shape(json!({}), &at(path, "additionalProperties", None)),
+                    ))
+                }
             };
         }
         Form::Object {

@@ -54,9 +54,14 @@ pub(super) fn tidy(
             }
         }
     }
-    if let Some(Value::Object(dependencies)) = schema.shift_remove("dependencies") {
-        report.add(path, "dependencies", Change::Rewritten, old);
-        for (name, value) in dependencies {
+    if let Some(dependencies) = schema.shift_remove("dependencies") {
+        let (change, reason) = if dependencies.is_object() {
+            (Change::Rewritten, old)
+        } else {
+            (Change::Dropped, WRONG)
+        };
+        report.add(path, "dependencies", change, reason);
+        for (name, value) in dependencies.as_object().cloned().unwrap_or_default() {
             let keyword = if value.is_array() {
                 "dependentRequired"
             } else {
@@ -82,6 +87,8 @@ pub(super) fn tidy(
     wrong(&mut schema, path, report);
     schema
 }
+
+const WRONG: &str = "its value is not what the keyword takes";
 
 /// `items` as a list, of draft-07 and before.
 fn tuples(schema: &mut Map<String, Value>, path: &str, report: &mut Report) {
@@ -222,16 +229,14 @@ fn wrong(schema: &mut Map<String, Value>, path: &str, report: &mut Report) {
             _ => true,
         };
         if !fine {
-            report.add(
-                path,
-                keyword,
-                Change::Dropped,
-                "its value is not what the keyword takes",
-            );
+            report.add(path, keyword, Change::Dropped, WRONG);
         }
         fine
     });
     if let Some(Value::Array(names)) = schema.get_mut("required") {
+        if !names.iter().all(Value::is_string) {
+            report.add(path, "required", Change::Rewritten, WRONG);
+        }
         let mut seen: Vec<Value> = Vec::new();
         for name in names.drain(..) {
             if name.is_string() && !seen.contains(&name) {

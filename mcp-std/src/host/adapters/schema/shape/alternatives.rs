@@ -51,6 +51,7 @@ impl Shaper<'_> {
                 || merged.get("enum") == Some(&json!([null]))
             {
                 node.nullable = true;
+                self.null(&mut node, &merged, &path);
                 continue;
             }
             let mut shaped = Node {
@@ -59,9 +60,18 @@ impl Shaper<'_> {
             };
             node.nullable |= core::mem::take(&mut shaped.nullable);
             match shaped.form {
-                Form::Never => {}
+                Form::Never => self.report.add(
+                    &path,
+                    "",
+                    Change::Dropped,
+                    "an alternative that nothing fits is not shown",
+                ),
                 // Flat: no provider needs the levels.
-                Form::Either(inner) if shaped.notes.is_empty() && shaped.description.is_none() => {
+                Form::Either(inner)
+                    if shaped.notes.is_empty()
+                        && shaped.description.is_none()
+                        && shaped.title.is_none() =>
+                {
                     nodes.extend(inner)
                 }
                 Form::Any
@@ -88,7 +98,7 @@ impl Shaper<'_> {
                 "one schema says the same",
             );
         }
-        if let Some(values) = enumerated(&mut nodes, &mut node) {
+        if let Some(values) = self.enumerated(&mut nodes, &mut node) {
             node.form = values;
             return node;
         }
@@ -104,6 +114,9 @@ impl Shaper<'_> {
             1 => {
                 let only = nodes.swap_remove(0);
                 node.form = only.form;
+                if node.title.is_some() && only.title.is_some() {
+                    self.outdone(&only.path, "title");
+                }
                 node.title = node.title.or(only.title);
                 node.description = match (node.description, only.description) {
                     (Some(ours), Some(theirs)) if ours != theirs => {
@@ -117,49 +130,102 @@ impl Shaper<'_> {
         }
         node
     }
-}
 
-/// Alternatives that are constants of one type, as one `enum`, their descriptions as words.
-fn enumerated(nodes: &mut Vec<Node>, node: &mut Node) -> Option<Form> {
-    let mut all: Vec<Value> = Vec::new();
-    let mut kinds = Vec::new();
-    let mut told = Vec::new();
-    for alternative in nodes.iter() {
-        let Form::Scalar {
-            kind,
-            values: Some(values),
-            ..
-        } = &alternative.form
-        else {
-            return None;
-        };
-        kinds.push(*kind);
-        for value in values {
-            if !all.contains(value) {
-                all.push(value.clone());
+    /// What is said of null, which is no alternative any more: words go into the description.
+    fn null(&mut self, node: &mut Node, schema: &Value, path: &str) {
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            match keyword.as_str() {
+                "type" | "const" | "enum" => {}
+                "description" | "title" => {
+                    self.report
+                        .add(path, keyword, Change::Described, "null is no alternative");
+                    node.notes.push(format!("(null: {})", words(value)));
+                }
+                _ => self.report.add(
+                    path,
+                    keyword,
+                    Change::Dropped,
+                    "it asks nothing of a value of this type",
+                ),
             }
         }
-        if let (Some(text), [value]) = (
-            alternative
-                .description
-                .as_ref()
-                .or(alternative.title.as_ref()),
-            &values[..],
-        ) {
-            told.push(format!("{}: {text}", words(value)));
+    }
+
+    fn outdone(&mut self, path: &str, keyword: &str) {
+        self.report.add(
+            path,
+            keyword,
+            Change::Dropped,
+            "that of the schema around it goes before it",
+        );
+    }
+
+    /// Alternatives that are constants of one type, as one `enum`, what is said of each as words.
+    fn enumerated(&mut self, nodes: &mut Vec<Node>, node: &mut Node) -> Option<Form> {
+        let mut kind = None;
+        for alternative in nodes.iter() {
+            match &alternative.form {
+                Form::Scalar {
+                    kind: this,
+                    values: Some(_),
+                    ..
+                } if kind.is_none_or(|known| known == *this) => kind = Some(*this),
+                _ => return None,
+            }
         }
+        let kind = kind?;
+        let mut all: Vec<Value> = Vec::new();
+        let mut told = Vec::new();
+        for alternative in nodes.drain(..) {
+            let Form::Scalar {
+                keywords,
+                values: Some(values),
+                ..
+            } = alternative.form
+            else {
+                continue;
+            };
+            for keyword in keywords.keys() {
+                self.report.add(
+                    &alternative.path,
+                    keyword,
+                    Change::Dropped,
+                    "its values are all told, and it asks nothing more of them",
+                );
+            }
+            let mut sentences: Vec<String> = Vec::new();
+            for (keyword, said) in [
+                ("title", alternative.title),
+                ("description", alternative.description),
+            ] {
+                if let Some(said) = said.filter(|said| !said.is_empty()) {
+                    self.report.add(
+                        &alternative.path,
+                        keyword,
+                        Change::Described,
+                        "the alternatives are one `enum`",
+                    );
+                    sentences.push(said);
+                }
+            }
+            sentences.extend(alternative.notes);
+            if !sentences.is_empty() {
+                let names: Vec<String> = values.iter().map(words).collect();
+                told.push(format!("{}: {}", names.join(", "), sentences.join(" ")));
+            }
+            for value in values {
+                if !all.contains(&value) {
+                    all.push(value);
+                }
+            }
+        }
+        if !told.is_empty() {
+            node.notes.push(format!("({})", told.join("; ")));
+        }
+        Some(Form::Scalar {
+            kind,
+            keywords: Map::new(),
+            values: Some(all),
+        })
     }
-    let kind = *kinds.first()?;
-    if kinds.iter().any(|known| *known != kind) {
-        return None;
-    }
-    if !told.is_empty() {
-        node.notes.push(format!("({})", told.join("; ")));
-    }
-    nodes.clear();
-    Some(Form::Scalar {
-        kind,
-        keywords: Map::new(),
-        values: Some(all),
-    })
 }

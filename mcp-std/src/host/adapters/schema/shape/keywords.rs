@@ -65,15 +65,15 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
+/// Whether a keyword asks something of a value of this type.
+pub(super) fn is_of(keyword: &str, kind: &str) -> bool {
+    let own = KEYWORDS.iter().find(|(known, _)| *known == kind);
+    own.is_some_and(|(_, all)| all.contains(&keyword)) || matches!(keyword, "type" | "enum")
+}
+
 /// Leaves the keywords and values of one type.
 pub(super) fn keep_of(schema: &mut Map<String, Value>, kind: &str) {
-    let own = KEYWORDS
-        .iter()
-        .find(|(known, _)| *known == kind)
-        .map_or(&[][..], |(_, all)| *all);
-    schema.retain(|keyword, _| {
-        own.contains(&keyword.as_str()) || matches!(keyword.as_str(), "type" | "enum")
-    });
+    schema.retain(|keyword, _| is_of(keyword, kind));
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.retain(|value| {
             let of = kind_of(value);
