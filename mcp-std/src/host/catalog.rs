@@ -84,7 +84,7 @@ impl Catalog {
                 hidden: false,
             });
         }
-        hold(&mut entries, &findings, guards);
+        hold(&mut entries, &findings, guards, trust);
         Self {
             revision,
             entries,
@@ -131,6 +131,7 @@ fn described(offered: &Offered) -> Described<'_> {
             .description
             .as_deref()
             .unwrap_or_default(),
+        digest: offered.digest,
     }
 }
 
@@ -146,15 +147,18 @@ fn changed(offered: &Offered, guards: &Guards, trust: &TrustStore) -> Option<Fin
     let changed = watched && !trust.is_unchanged(&it.server, &it.tool, offered.digest);
     changed.then(|| {
         let what = "it is not what it was when it was first seen or last accepted";
-        Finding::new(Rule::ChangedDefinition, &it.server, Some(&it.tool), what)
+        let digest = offered.digest;
+        Finding::of_tool(Rule::ChangedDefinition, &it.server, &it.tool, digest, what)
     })
 }
 
-fn hold(entries: &mut [Entry], findings: &[Finding], guards: &Guards) {
+/// Those of which something is found that holds them, and that nobody has accepted.
+fn hold(entries: &mut [Entry], findings: &[Finding], guards: &Guards, trust: &TrustStore) {
     let mut held: HashMap<(&str, &str), Rule> = HashMap::new();
     for finding in findings {
-        if let Some(tool) = &finding.tool
+        if let Some((tool, digest)) = &finding.about
             && guards.action(finding.rule) == Action::Hold
+            && !trust.is_accepted(&finding.server, tool, *digest, finding.rule)
         {
             held.entry((&*finding.server, tool)).or_insert(finding.rule);
         }
@@ -164,8 +168,6 @@ fn hold(entries: &mut [Entry], findings: &[Finding], guards: &Guards) {
     }
     for entry in entries {
         let it = &entry.definition;
-        // As findings write it.
-        let tool = super::guard::shown(&it.tool);
-        entry.held = held.get(&(&*it.server, &*tool)).copied();
+        entry.held = held.get(&(&*it.server, &*it.tool)).copied();
     }
 }

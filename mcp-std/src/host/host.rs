@@ -116,18 +116,21 @@ impl Host {
         &self.0.trust
     }
 
-    /// Takes a tool as it is now: if it has changed, that is no finding any more, and it is offered from the next snapshot on.
-    /// Approvals of what it was do not hold for it. `false`: there is no such tool.
-    pub fn accept(&self, server: &str, tool: &str) -> bool {
+    /// Accepts what was found of a tool: that it has changed is no finding any more, and what [held](super::Action::Hold) it for
+    /// another reason is still said, and does not hold it. It is offered from the next snapshot on, if nothing else holds it.
+    /// This is of the definition that the finding is about, and of no later one; approvals of an earlier one do not hold for it.
+    ///
+    /// `false`: the tool is not so any more, or has changed, which is to be accepted first; or the finding is of no tool.
+    pub fn accept(&self, finding: &Finding) -> bool {
+        let Some((tool, digest)) = &finding.about else {
+            return false;
+        };
         let catalog = self.0.catalog();
-        let entry = catalog.entries.iter().find(|entry| {
+        let is_there = catalog.entries.iter().any(|entry| {
             let it = &entry.definition;
-            &*it.server == server && it.tool == tool
+            it.server == finding.server && it.tool == *tool && entry.offered.digest == *digest
         });
-        if let Some(entry) = entry {
-            self.0.trust.accept(server, tool, entry.offered.digest);
-        }
-        entry.is_some()
+        is_there && self.0.trust.accept(&finding.server, tool, *digest, finding.rule)
     }
 
     /// Closes all connections and waits until the servers' processes are gone.

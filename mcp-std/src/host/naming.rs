@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::fmt::Write as _;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -160,36 +160,57 @@ fn hashed(name: &str, (server, tool): &(&str, &str), digits: usize) -> String {
     text
 }
 
-/// A server may name a tool as the hash of another one: whoever is later in the order of names gets a longer hash.
+/// A server may name a tool as the hash of another one: whoever is later in the order of names gets a longer hash, and in
+/// the end one with a number that nobody else has.
 fn separate(names: &mut [String], plain: &[Plain], tools: &[(&str, &str)]) {
     for digits in [32, 62] {
-        let mut first: HashMap<String, usize> = HashMap::with_capacity(names.len());
-        let mut again = Vec::new();
-        for at in 0..names.len() {
-            let other = *first.entry(names[at].clone()).or_insert(at);
-            if other != at {
-                let (keeps, goes) = if tools[other] <= tools[at] {
-                    (other, at)
-                } else {
-                    (at, other)
-                };
-                first.insert(names[at].clone(), keeps);
-                again.push(goes);
-            }
+        let again = later(names, tools);
+        for &at in &again {
+            names[at] = hashed(&plain[at].text, &tools[at], digits);
         }
         if again.is_empty() {
             return;
         }
-        for at in again {
-            names[at] = hashed(&plain[at].text, &tools[at], digits);
+    }
+    let mut again = later(names, tools);
+    again.sort_by_key(|&at| tools[at]);
+    let mut taken: HashSet<String> = names.iter().cloned().collect();
+    for at in again {
+        // There are more numbers than tools: one of them is free.
+        let free = (0_u64..).find_map(|number| {
+            let number = format!("_{number}");
+            let text = &plain[at].text;
+            let front = text.get(..text.len().min(LONGEST - 33 - number.len()));
+            let mut name = hashed(front.unwrap_or_default(), &tools[at], 32);
+            name.push_str(&number);
+            (!taken.contains(&name)).then_some(name)
+        });
+        names[at] = free.unwrap_or_default();
+        taken.insert(names[at].clone());
+    }
+}
+
+/// Who has a name that somebody earlier in the order of names has as well.
+fn later(names: &[String], tools: &[(&str, &str)]) -> Vec<usize> {
+    let mut first: HashMap<&str, usize> = HashMap::with_capacity(names.len());
+    let mut later = Vec::new();
+    for at in 0..names.len() {
+        let other = *first.entry(&names[at]).or_insert(at);
+        if other != at {
+            let (keeps, goes) = if tools[other] <= tools[at] {
+                (other, at)
+            } else {
+                (at, other)
+            };
+            first.insert(&names[at], keeps);
+            later.push(goes);
         }
     }
+    later
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     fn names(tools: &[(&str, &str)]) -> Vec<String> {
@@ -259,5 +280,80 @@ mod tests {
         check(&names);
         let elsewhere = Naming::TOOL.names([("a", "b"), ("c", "b"), ("d", "b_1")]);
         check(&elsewhere);
+    }
+
+    /// The tools of whoever named his own as all the hashes of another's.
+    fn takeover() -> [(&'static str, &'static str); 5] {
+        [
+            ("acme", "log"),
+            ("acme", "log_f3f3f02c"),
+            ("acme", "log_f3f3f02cd5581bb82b3040fbf64ba74c"),
+            (
+                "acme",
+                "l_f3f3f02cd5581bb82b3040fbf64ba74c7b075555fd9478e660e861426f7e8e",
+            ),
+            ("git", "log"),
+        ]
+    }
+
+    #[test]
+    fn nobody_takes_all_the_names_that_another_could_have() {
+        let tools = takeover();
+        let forward = Naming::TOOL.names(tools);
+        check(&forward);
+        let mut reversed = tools;
+        reversed.reverse();
+        let mut backward = Naming::TOOL.names(reversed);
+        backward.reverse();
+        assert_eq!(forward, backward);
+    }
+
+    #[test]
+    fn names_are_unique_and_do_not_depend_on_the_order_whatever_the_tools_are() {
+        let mut seed = 7_u64;
+        let mut random = |below: usize| {
+            // xorshift: the same tools in each run.
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            usize::try_from(seed % 1_000_003).expect("small") % below
+        };
+        let constant = Naming::custom(|_, _| "one".to_owned());
+        for round in 0..300 {
+            let naming = [&Naming::TOOL, &Naming::SERVER_TOOL, &constant][round % 3];
+            let mut tools: Vec<(String, String)> = Vec::new();
+            for _ in 0..40 {
+                let server = ["a", "b", "a__b", "\u{e9}"][random(4)].to_owned();
+                // Names of others, hashes of others, and what becomes the same when it is made valid.
+                let tool = match random(4) {
+                    0 => ["x", "x.y", "x_y", "x/y", "b__x"][random(5)].to_owned(),
+                    1 => "long".repeat(random(40)),
+                    _ if tools.is_empty() => "x".to_owned(),
+                    _ => {
+                        let (server, tool) = &tools[random(tools.len())];
+                        let digits = [8, 32, 62][random(3)];
+                        hashed(
+                            &naming.plain(server, tool).text,
+                            &(&**server, &**tool),
+                            digits,
+                        )
+                    }
+                };
+                if !tools.contains(&(server.clone(), tool.clone())) {
+                    tools.push((server, tool));
+                }
+            }
+            let named = |tools: &[(String, String)]| {
+                naming.names(tools.iter().map(|(server, tool)| (&**server, &**tool)))
+            };
+            let names = named(&tools);
+            check(&names);
+            let mut shuffled: Vec<_> = tools.iter().cloned().zip(names).collect();
+            for at in (1..shuffled.len()).rev() {
+                shuffled.swap(at, random(at + 1));
+            }
+            let (tools, names): (Vec<_>, Vec<_>) = shuffled.into_iter().unzip();
+            assert_eq!(named(&tools), names, "{tools:?}");
+        }
     }
 }

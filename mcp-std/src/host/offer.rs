@@ -66,10 +66,11 @@ fn offered(
 ) -> Option<Offered> {
     let mut schema: Value = serde_json::from_str(tool.input_schema.as_str()).ok()?;
     let preset = hide_preset(config, &tool.name, schema.as_object_mut()?);
+    let digest = digest(tool);
     let mut findings = Vec::new();
     let mut found = |rule: Rule, what: Option<String>| {
         if let Some(what) = what.filter(|_| guards.is_on(rule)) {
-            findings.push(Finding::new(rule, server, Some(&tool.name), &what));
+            findings.push(Finding::of_tool(rule, server, &tool.name, digest, &what));
         }
     };
     let texts = [
@@ -116,7 +117,7 @@ fn offered(
     };
     Some(Offered {
         definition,
-        digest: digest(tool),
+        digest,
         preset,
         group: None,
         approved: config.approved.iter().any(|glob| glob.matches(&tool.name)),

@@ -9,11 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 
 use super::config::ConfigError;
+use super::guard::Rule;
 use super::offer::ToolDigest;
 
 /// Definitions that were seen, by their digests, and approvals that hold for them. Its clones are one.
 ///
-/// An approval is of a server, a tool and its definition: when the definition changes, it does not hold any more.
+/// An approval is of a server, a tool and its definition: when the definition changes, it does not hold any more. So is what is
+/// [accepted](super::Host::accept).
 ///
 /// ```
 /// use mcp_std::host::TrustStore;
@@ -37,6 +39,30 @@ struct Known {
 struct Record {
     digest: ToolDigest,
     approved: bool,
+    /// What was found of this definition and accepted: a bit for each rule.
+    accepted: u16,
+}
+
+impl Record {
+    const fn new(digest: ToolDigest) -> Self {
+        Self {
+            digest,
+            approved: false,
+            accepted: 0,
+        }
+    }
+}
+
+const fn bit(rule: Rule) -> u16 {
+    1 << rule as u16
+}
+
+impl Known {
+    /// What is known of a tool: this, if it was never seen.
+    fn record(&mut self, server: &str, tool: &str, digest: ToolDigest) -> &mut Record {
+        let key = (server.to_owned(), tool.to_owned());
+        self.tools.entry(key).or_insert(Record::new(digest))
+    }
 }
 
 impl TrustStore {
@@ -64,7 +90,15 @@ impl TrustStore {
             let key = (text("server")?.to_owned(), text("tool")?.to_owned());
             let digest = read_hex(text("digest")?).ok_or_else(fault)?;
             let approved = tool["approved"].as_bool().ok_or_else(fault)?;
-            known.tools.insert(key, Record { digest, approved });
+            // Not there: nothing was accepted.
+            let accepted = tool["accepted"].as_array().into_iter().flatten();
+            let accepted = accepted.filter_map(|rule| Rule::named(rule.as_str()?));
+            let record = Record {
+                digest,
+                approved,
+                accepted: accepted.fold(0, |all, rule| all | bit(rule)),
+            };
+            known.tools.insert(key, record);
         }
         Ok(Self(Arc::new(Mutex::new(known))))
     }
@@ -79,6 +113,11 @@ impl TrustStore {
                 "tool": tool,
                 "digest": hex(&record.digest),
                 "approved": record.approved,
+                "accepted": Rule::ALL
+                    .into_iter()
+                    .filter(|rule| record.accepted & bit(*rule) != 0)
+                    .map(Rule::as_str)
+                    .collect::<Vec<_>>(),
             })
         });
         let tools: Vec<_> = tools.collect();
@@ -116,32 +155,55 @@ impl TrustStore {
 
     /// Whether a definition is the one that is known. One that was never seen is known from now on.
     pub(crate) fn is_unchanged(&self, server: &str, tool: &str, digest: ToolDigest) -> bool {
+        self.lock().record(server, tool, digest).digest == digest
+    }
+
+    /// What this rule found of this definition is accepted. If it found that the tool has changed, this is the definition that
+    /// is known from now on, and nobody has approved of calls of it yet. `false`: another definition is the known one.
+    pub(crate) fn accept(&self, server: &str, tool: &str, digest: ToolDigest, rule: Rule) -> bool {
         let mut known = self.lock();
-        let record = known
-            .tools
-            .entry((server.to_owned(), tool.to_owned()))
-            .or_insert(Record {
-                digest,
-                approved: false,
-            });
-        record.digest == digest
-    }
-
-    /// From now on this is the definition that is known. Nobody has approved of calls of it yet.
-    pub(crate) fn accept(&self, server: &str, tool: &str, digest: ToolDigest) {
-        self.set(server, tool, digest, false);
-    }
-
-    /// Calls of this definition need no approval any more.
-    pub(crate) fn approve(&self, server: &str, tool: &str, digest: ToolDigest) {
-        self.set(server, tool, digest, true);
-    }
-
-    fn set(&self, server: &str, tool: &str, digest: ToolDigest, approved: bool) {
-        let mut known = self.lock();
-        let key = (server.to_owned(), tool.to_owned());
-        known.tools.insert(key, Record { digest, approved });
+        let record = known.record(server, tool, digest);
+        if record.digest != digest {
+            if rule != Rule::ChangedDefinition {
+                return false;
+            }
+            *record = Record::new(digest);
+        }
+        record.accepted |= bit(rule);
         known.revision += 1;
+        true
+    }
+
+    pub(crate) fn is_accepted(
+        &self,
+        server: &str,
+        tool: &str,
+        digest: ToolDigest,
+        rule: Rule,
+    ) -> bool {
+        let known = self.lock();
+        let record = known.tools.get(&(server.to_owned(), tool.to_owned()));
+        record.is_some_and(|record| record.digest == digest && record.accepted & bit(rule) != 0)
+    }
+
+    /// Calls of this definition need no approval any more, unless another one is the known one by now: whoever approves has
+    /// seen this one only.
+    pub(crate) fn approve(&self, server: &str, tool: &str, digest: ToolDigest) {
+        let mut known = self.lock();
+        let record = known.record(server, tool, digest);
+        if record.digest == digest {
+            record.approved = true;
+            known.revision += 1;
+        }
+    }
+
+    /// This is the definition that is known, whatever was: where nobody watches for changes.
+    pub(crate) fn replace(&self, server: &str, tool: &str, digest: ToolDigest) {
+        let mut known = self.lock();
+        let record = known.record(server, tool, digest);
+        if record.digest != digest {
+            *record = Record::new(digest);
+        }
     }
 
     pub(crate) fn is_approved(&self, server: &str, tool: &str, digest: ToolDigest) -> bool {
@@ -204,8 +266,18 @@ mod tests {
         assert!(!store.is_approved("b", "t", [1; 32]));
         let again = TrustStore::from_json(&store.to_json()).expect("it was written so");
         assert!(again.is_approved("a", "t", [1; 32]) && !again.is_unchanged("a", "t", [2; 32]));
-        again.accept("a", "t", [2; 32]);
+        // Only a change makes another definition the known one.
+        assert!(!again.accept("a", "t", [2; 32], Rule::Shadowing));
+        assert!(again.accept("a", "t", [2; 32], Rule::ChangedDefinition));
         assert!(again.is_unchanged("a", "t", [2; 32]) && !again.is_approved("a", "t", [2; 32]));
+        // Who was asked of the old one, and answers now, has not seen this one.
+        again.approve("a", "t", [1; 32]);
+        assert!(again.is_unchanged("a", "t", [2; 32]) && !again.is_approved("a", "t", [1; 32]));
+        assert!(again.accept("a", "t", [2; 32], Rule::Shadowing));
+        let again = TrustStore::from_json(&again.to_json()).expect("it was written so");
+        assert!(again.is_accepted("a", "t", [2; 32], Rule::Shadowing));
+        assert!(!again.is_accepted("a", "t", [2; 32], Rule::Links));
+        assert!(!again.is_accepted("a", "t", [1; 32], Rule::Shadowing));
     }
 
     #[test]

@@ -166,10 +166,9 @@ impl<S: Sharing> Hub<S> {
         if !definitions.identity.list_changes {
             return Err(BuildError::Unchanging);
         }
-        let before = definitions.len();
         let changed = change(&mut definitions);
         _all = definitions.clone();
-        if definitions.len() == before {
+        if definitions.is_same(&offer.definitions) {
             // To take back what is not there changes nothing (LI-03).
             return Ok(changed);
         }

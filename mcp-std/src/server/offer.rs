@@ -62,9 +62,15 @@ impl<S: Sharing> Clone for Definitions<S> {
 }
 
 impl<S: Sharing> Definitions<S> {
-    /// How many there are, of all kinds.
-    pub(crate) fn len(&self) -> usize {
-        self.tools.len() + self.resources.len() + self.templates.len() + self.prompts.len()
+    /// Whether these are the very same things, in the same order.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        fn same<T>(one: &[Arc<T>], other: &[Arc<T>]) -> bool {
+            one.len() == other.len() && one.iter().zip(other).all(|(a, b)| Arc::ptr_eq(a, b))
+        }
+        same(&self.tools, &other.tools)
+            && same(&self.resources, &other.resources)
+            && same(&self.templates, &other.templates)
+            && same(&self.prompts, &other.prompts)
     }
 
     pub(crate) fn offer(self) -> Result<Arc<Offer<S>>, BuildError> {

@@ -277,3 +277,36 @@ impl Server {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relays(name: &'static str) -> Relays {
+        let pass: Pass = Arc::new(|_, _| Box::pin(core::future::pending()));
+        let schema = Json::owned(r#"{"type":"object"}"#.to_owned()).expect("JSON");
+        let definition = model::Tool::new(name, schema);
+        let tools = vec![Arc::new(Tool::relay(definition, pass))];
+        Relays {
+            tools,
+            ..Relays::default()
+        }
+    }
+
+    #[test]
+    fn one_tool_in_the_place_of_another_is_a_change() {
+        let server = Server::builder("gateway", "1").list_changes().build();
+        let server = server.expect("nothing to refuse");
+        let all = Lists {
+            tools: true,
+            ..Lists::default()
+        };
+        for name in ["one", "two"] {
+            server
+                .offer_relays(relays(name), all)
+                .expect("it may change");
+            assert!(server.has_tool(name), "{name}");
+        }
+        assert!(!server.has_tool("one"));
+    }
+}

@@ -467,3 +467,64 @@ fn a_base_url_keeps_its_query() {
         assert!(asked.head.contains("api-key: ") && !asked.head.contains("authorization"));
     }
 }
+
+fn anthropic_stream(lines: &[Value]) -> Reply {
+    let tools = Toolset::new(Provider::Anthropic, &[weather()]);
+    let mut stream = tools.stream();
+    for line in lines {
+        stream.event(line.to_string().as_bytes()).expect("an event");
+    }
+    stream.finish().expect("it is whole")
+}
+
+#[test]
+fn streamed_arguments_that_are_no_object_are_not_called_with() {
+    for (given, invalid) in [
+        ("[1]", true),
+        ("42", true),
+        ("\"text\"", true),
+        ("{oops", true),
+        ("{\"a\": 1, \"a\": 2}", true),
+        ("null", false),
+        ("{\"city\": \"Oslo\"}", false),
+    ] {
+        let reply = anthropic_stream(&[
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "c", "name": "weather__forecast", "input": {}}}),
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": given}}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+            json!({"type": "message_stop"}),
+        ]);
+        let call = &reply.calls[0];
+        assert_eq!(
+            matches!(call.arguments, Arguments::Invalid { .. }),
+            invalid,
+            "{given}: {call:?}"
+        );
+        assert_eq!(call.refusal().is_some(), invalid);
+    }
+}
+
+#[test]
+fn what_is_added_to_a_block_that_began_empty_is_not_lost() {
+    let reply = anthropic_stream(&[
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Let me see."}}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "thinking"}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "thinking_delta", "thinking": "Rain?"}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "signature_delta", "signature": "sig=="}}),
+        json!({"type": "content_block_start", "index": 2, "content_block": {"type": "tool_use", "id": "c", "name": "weather__forecast"}}),
+        json!({"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": "{\"city\": \"Oslo\"}"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+        json!({"type": "message_stop"}),
+    ]);
+    assert_eq!(reply.text, "Let me see.");
+    let Arguments::Object(arguments) = &reply.calls[0].arguments else {
+        panic!("{:?}", reply.calls);
+    };
+    assert_eq!(arguments.as_str(), r#"{"city": "Oslo"}"#);
+    // The provider wants its blocks back as they were.
+    let tools = Toolset::new(Provider::Anthropic, &[weather()]);
+    let turns = [Turn::Model(reply)];
+    let again = tools.request("m", &Prompt::new(&turns, &tools), false);
+    assert!(again.as_str().contains("Rain?"), "{}", again.as_str());
+}

@@ -4,12 +4,15 @@
 mod apps;
 mod calls;
 mod changes;
+mod fences;
 mod figures;
 mod gateway;
 mod guards;
 mod pool;
 mod program;
 mod rounds;
+mod swaps;
+mod waits;
 
 use mcp_std::host::{Host, HostBuilder, HostConfig, ServerConfig};
 use mcp_std::{Server, ServerBuilder};

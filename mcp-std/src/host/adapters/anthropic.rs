@@ -336,13 +336,13 @@ impl Blocks {
             self.stop_reason.as_deref(),
             self.usage,
         )?;
-        // The text of arguments as it came, which need not be JSON.
+        // The arguments as they came, which need not be an object: what stands for them in `content` is none of them.
         let calls = self
             .blocks
             .iter()
             .filter(|block| text(block.start.raw(), "type").as_deref() == Some("tool_use"));
         for (call, block) in reply.calls.iter_mut().zip(calls) {
-            if !block.input.is_empty() && RawJson::parse(block.input.trim().as_bytes()).is_err() {
+            if !block.input.trim().is_empty() {
                 *call = tools.asked(
                     call.id.clone(),
                     call.given_name.clone(),
@@ -394,16 +394,7 @@ impl Block {
                 "thinking" => &self.thinking,
                 "signature" => &self.signature,
                 "input" if !self.input.trim().is_empty() => {
-                    match RawJson::parse(self.input.as_bytes()) {
-                        Ok(input) if input.as_object().is_some() => json.raw(input),
-                        // What is no object cannot be given back: the model is told so anyway.
-                        Ok(_) | Err(_) => {
-                            json.begin_object();
-                            json.key("invalid_arguments");
-                            json.string(&super::read::shorten(&self.input));
-                            json.end_object();
-                        }
-                    }
+                    self.write_input(json);
                     continue;
                 }
                 "citations" => {
@@ -430,10 +421,41 @@ impl Block {
                 .unwrap_or_default();
             json.string(&format!("{first}{more}"));
         }
-        if self.start.raw().member("signature").is_none() && !self.signature.is_empty() {
-            json.key("signature");
-            json.string(&self.signature);
+        // A block may begin without what is added to it.
+        let is_new = |name| self.start.raw().member(name).is_none();
+        for (name, added) in [
+            ("text", &self.text),
+            ("thinking", &self.thinking),
+            ("signature", &self.signature),
+        ] {
+            if is_new(name) && !added.is_empty() {
+                json.key(name);
+                json.string(added);
+            }
+        }
+        if is_new("input") && !self.input.trim().is_empty() {
+            json.key("input");
+            self.write_input(json);
+        }
+        if is_new("citations") && !self.citations.is_empty() {
+            json.key("citations");
+            json.begin_array();
+            self.citations.iter().for_each(|it| json.raw(it.raw()));
+            json.end_array();
         }
         json.end_object();
+    }
+
+    fn write_input(&self, json: &mut Out<'_>) {
+        match super::call::normalise(&self.input) {
+            Ok(object) => json.raw(object.raw()),
+            // What is no object cannot be given back: the model is told so anyway.
+            Err(_) => {
+                json.begin_object();
+                json.key("invalid_arguments");
+                json.string(&super::read::shorten(&self.input));
+                json.end_object();
+            }
+        }
     }
 }

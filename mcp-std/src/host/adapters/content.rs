@@ -132,17 +132,18 @@ fn part<'a>(block: &'a ContentBlock<'static>) -> Part<'a> {
 /// What a model is shown of a result: its blocks, and its structured content where no block says the same.
 pub(super) fn of_result<'a>(result: &'a CallToolResult<'static>) -> Vec<Part<'a>> {
     let mut all = parts(&result.content);
-    if let Some(structured) = &result.structured_content {
-        let told = result
-            .content
-            .iter()
-            .filter_map(ContentBlock::as_text)
-            .any(|text| says(text, structured));
-        if !told {
-            all.push(Part::Text(Cow::Borrowed(structured.as_str())));
-        }
+    if let Some(structured) = &result.structured_content
+        && !told(result, structured)
+    {
+        all.push(Part::Text(Cow::Borrowed(structured.as_str())));
     }
     all
+}
+
+/// Whether a block says what the structured content says.
+pub(super) fn told(result: &CallToolResult<'static>, structured: &Json<'_>) -> bool {
+    let mut texts = result.content.iter().filter_map(ContentBlock::as_text);
+    texts.any(|text| says(text, structured))
 }
 
 fn says(text: &str, structured: &Json<'_>) -> bool {

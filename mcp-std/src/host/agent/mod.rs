@@ -383,6 +383,9 @@ impl<M: Model, T: Tools> Agent<M, T> {
 
 /// What the model reads of a call that could not be made.
 fn told(call: &ToolCall, error: &ToolsError) -> CallToolResult<'static> {
+    if let Some(error) = error.downcast_ref::<session::Told>() {
+        return error.told.clone();
+    }
     let words: String = error.to_string().chars().take(500).collect();
     failure(format!("`{}` could not be called: {words}", call.name))
 }

@@ -1,9 +1,11 @@
 //! What a host offers, as an agent uses it.
 
+use core::fmt;
+
 use mcp_core::model::CallToolResult;
 
 use super::super::adapters::{Arguments, ToolCall};
-use super::super::execute::ToolCall as HostCall;
+use super::super::execute::{ExecuteError, ToolCall as HostCall};
 use super::super::session::Session;
 use super::super::snapshot::Snapshot;
 use super::super::tool::ToolDefinition;
@@ -39,6 +41,29 @@ impl Tools for Session {
         if reply.outcome.is_ok() {
             return Ok(reply.fenced());
         }
-        reply.outcome.map_err(Into::into)
+        let told = reply.untrusted.then(|| reply.fenced());
+        reply.outcome.map_err(|error| match told {
+            Some(told) => Told { error, told }.into(),
+            None => error.into(),
+        })
+    }
+}
+
+/// An error with words of a server's in it, and what the model is to read of it.
+#[derive(Debug)]
+pub(super) struct Told {
+    error: ExecuteError,
+    pub(super) told: CallToolResult<'static>,
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl core::error::Error for Told {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&self.error)
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use mcp_core::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
+use super::super::adapters::fenced;
 use super::super::guard::{Finding, Rule};
 use super::super::pool::Unavailable;
 use crate::client::CallError;
@@ -50,7 +51,8 @@ pub struct ToolReply {
     pub server: Arc<str>,
     /// The result, which may say that the tool failed; or why there is none.
     pub outcome: Result<CallToolResult<'static>, ExecuteError>,
-    /// It was written by a server: what it says is for the model to read, and not to be obeyed.
+    /// It was written by a server, an error that it answered with included: what it says is for the model to read, and not to
+    /// be obeyed.
     pub untrusted: bool,
     /// What is suspicious in it.
     pub findings: Vec<Finding>,
@@ -68,35 +70,31 @@ impl ToolReply {
     /// The result for the model: what could not be done is said in one that says `isError`.
     #[must_use]
     pub fn for_model(&self) -> CallToolResult<'static> {
+        /// A server's error is a sentence.
+        const LONGEST: usize = 2000;
         match &self.outcome {
             Ok(result) => result.clone(),
-            Err(error) => failed(&error.to_string()),
+            Err(error) => failed(&error.to_string().chars().take(LONGEST).collect::<String>()),
         }
     }
 
-    /// [`for_model`](Self::for_model), with each text between marks that say from whom it is, if it is
-    /// [untrusted](Self::untrusted). What is between them cannot end them: they have a number that nobody can guess.
+    /// [`for_model`](Self::for_model), with all that is a text for a model between marks that say from whom it is, if it is
+    /// [untrusted](Self::untrusted): links, embedded resources and structured content become texts. What is between marks
+    /// cannot end them: they have a number that nobody can guess.
     #[must_use]
     pub fn fenced(&self) -> CallToolResult<'static> {
-        let mut result = self.for_model();
+        let result = self.for_model();
         if !self.untrusted {
             return result;
         }
         let key = crate::entropy::key();
         let number = u64::from_le_bytes(*key.first_chunk().expect("a key has 32 bytes"));
-        let mut content = result.content.into_vec();
-        for block in &mut content {
-            if let ContentBlock::Text(block) = block {
-                let from = &self.server;
-                let text = format!(
-                    "<untrusted from=\"{from}\" id=\"{number:016x}\">\n{}\n</untrusted id=\"{number:016x}\">",
-                    block.text
-                );
-                block.text = text.into();
-            }
-        }
-        result.content = content.into();
-        result
+        let from = &self.server;
+        fenced(&result, |text| {
+            format!(
+                "<untrusted from=\"{from}\" id=\"{number:016x}\">\n{text}\n</untrusted id=\"{number:016x}\">"
+            )
+        })
     }
 
     /// The texts of [`for_model`](Self::for_model), with line ends between them.
@@ -143,6 +141,8 @@ pub enum ExecuteError {
     NotApproved(String),
     /// A guard holds the tool back.
     Held(Rule),
+    /// This server does not have the tool any more.
+    Gone(Arc<str>),
     /// The server is not connected.
     Unavailable(Unavailable),
     /// The server failed too often, and is not asked for a while.
@@ -162,6 +162,23 @@ pub enum ExecuteError {
 }
 
 impl ExecuteError {
+    /// Whether it may hold words of the server's.
+    pub(in crate::host) fn is_told_by_server(&self) -> bool {
+        match self {
+            // What a server that failed wrote is in it.
+            Self::Unavailable(_) => true,
+            Self::Call(error) => !matches!(**error, CallError::Cancelled | CallError::Timeout(_)),
+            Self::UnknownTool { .. }
+            | Self::Arguments(_)
+            | Self::NotApproved(_)
+            | Self::Held(_)
+            | Self::Gone(_)
+            | Self::CircuitOpen { .. }
+            | Self::TimedOut(_)
+            | Self::Refused(_) => false,
+        }
+    }
+
     /// Whether it says that the server is not well, and not only that this call was wrong.
     pub(super) fn is_of_server(&self) -> bool {
         match self {
@@ -178,6 +195,7 @@ impl ExecuteError {
             | Self::Arguments(_)
             | Self::NotApproved(_)
             | Self::Held(_)
+            | Self::Gone(_)
             | Self::CircuitOpen { .. }
             | Self::Refused(_) => false,
         }
@@ -197,6 +215,7 @@ impl fmt::Display for ExecuteError {
             Self::Arguments(fault) => write!(f, "the arguments cannot be used: {fault}"),
             Self::NotApproved(reason) => write!(f, "the call was not approved: {reason}"),
             Self::Held(rule) => write!(f, "the tool is held back ({})", rule.as_str()),
+            Self::Gone(server) => write!(f, "`{server}` does not offer the tool any more"),
             Self::Unavailable(error) => error.fmt(f),
             Self::CircuitOpen { server, retry_in } => write!(
                 f,
@@ -219,6 +238,7 @@ impl core::error::Error for ExecuteError {
             | Self::Arguments(_)
             | Self::NotApproved(_)
             | Self::Held(_)
+            | Self::Gone(_)
             | Self::CircuitOpen { .. }
             | Self::TimedOut(_)
             | Self::Refused(_) => None,

@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use async_io::Timer;
 use async_lock::Semaphore;
 
 use super::super::config::{RateLimit, ServerConfig};
@@ -43,7 +44,8 @@ impl Default for CircuitBreaker {
 #[derive(Debug)]
 pub(in crate::host) struct Lane {
     pub(super) permits: Semaphore,
-    bucket: Option<Mutex<Bucket>>,
+    /// Locked by whoever is next: the others wait in their order.
+    bucket: Option<async_lock::Mutex<Bucket>>,
     breaker: Mutex<Breaker>,
 }
 
@@ -52,7 +54,9 @@ impl Lane {
         let now = Instant::now();
         Self {
             permits: Semaphore::new(config.max_concurrent.unwrap_or(most).max(1)),
-            bucket: config.rate.map(|limit| Mutex::new(Bucket::new(limit, now))),
+            bucket: config
+                .rate
+                .map(|limit| async_lock::Mutex::new(Bucket::new(limit, now))),
             breaker: Mutex::new(Breaker {
                 rule,
                 failures: 0,
@@ -62,12 +66,16 @@ impl Lane {
         }
     }
 
-    /// How long a call has to wait for its turn, which it has from now on.
-    pub(super) fn turn(&self) -> Duration {
-        self.bucket.as_ref().map_or(Duration::ZERO, |bucket| {
-            let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
-            bucket.take(Instant::now())
-        })
+    /// Returns when it is the turn of a call. One that is given up before leaves its turn to the next.
+    pub(super) async fn turn(&self) {
+        let Some(bucket) = &self.bucket else {
+            return;
+        };
+        let mut bucket = bucket.lock().await;
+        while let Err(wait) = bucket.take(Instant::now()) {
+            // Of less than a millisecond timers know nothing.
+            Timer::after(wait.max(Duration::from_millis(1))).await;
+        }
     }
 
     /// Whether a call may be made; else how long not.
@@ -110,7 +118,7 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// Tokens, of which there are more as time goes by. There may be a debt: those who wait have their turns already.
+/// Tokens, of which there are more as time goes by.
 #[derive(Debug)]
 struct Bucket {
     limit: RateLimit,
@@ -127,15 +135,20 @@ impl Bucket {
         }
     }
 
-    fn take(&mut self, now: Instant) -> Duration {
+    /// Takes one; else how long there is none.
+    fn take(&mut self, now: Instant) -> Result<(), Duration> {
         let rate = f64::from(self.limit.calls) / self.limit.per.as_secs_f64();
         let grown = now.saturating_duration_since(self.at).as_secs_f64() * rate;
-        self.tokens = (self.tokens + grown).min(f64::from(self.limit.calls)) - 1.0;
+        self.tokens = (self.tokens + grown).min(f64::from(self.limit.calls));
         self.at = now;
-        if self.tokens >= 0.0 {
-            return Duration::ZERO;
+        // What is lost in rounding is nobody's.
+        const WHOLE: f64 = 1.0 - 1e-9;
+        if self.tokens >= WHOLE {
+            self.tokens -= 1.0;
+            return Ok(());
         }
-        Duration::try_from_secs_f64(-self.tokens / rate).unwrap_or(Duration::MAX)
+        let wait = Duration::try_from_secs_f64((1.0 - self.tokens) / rate);
+        Err(wait.unwrap_or(Duration::MAX))
     }
 }
 
@@ -187,10 +200,17 @@ mod tests {
     fn calls_beyond_the_rate_wait_for_their_turns() {
         let start = Instant::now();
         let mut bucket = Bucket::new(RateLimit::new(2, SECOND), start);
-        let waits = [0, 0, 0, 0].map(|_| bucket.take(start).as_millis());
-        assert_eq!(waits, [0, 0, 500, 1000]);
-        assert_eq!(bucket.take(start + SECOND).as_millis(), 500);
-        assert_eq!(bucket.take(start + 60 * SECOND), Duration::ZERO);
+        let half = SECOND / 2;
+        assert_eq!([bucket.take(start), bucket.take(start)], [Ok(()), Ok(())]);
+        // However often somebody asks, and gives it up: there is no debt.
+        for _ in 0..1000 {
+            assert_eq!(bucket.take(start), Err(half));
+        }
+        assert_eq!(bucket.take(start + half), Ok(()));
+        assert_eq!(bucket.take(start + half), Err(half));
+        let later = start + 60 * SECOND;
+        let takes = [0; 3].map(|_| bucket.take(later));
+        assert_eq!(takes, [Ok(()), Ok(()), Err(half)]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use core::fmt;
 use core::future::{Future, ready};
 use core::pin::Pin;
 use core::time::Duration;
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 use super::super::redact::Redactor;
 use super::super::tool::ToolDefinition;
 use super::call::ExecuteError;
+use super::texts;
 
 /// What a [`Middleware`] returns.
 pub type Doing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -26,6 +28,8 @@ pub struct Invocation {
     pub id: String,
     /// The tool.
     pub tool: Arc<ToolDefinition>,
+    /// Identifies the definition of the tool, as [`ApprovalRequest::digest`](crate::host::ApprovalRequest::digest) does.
+    pub digest: String,
     /// Its arguments, preset ones included. They can be changed before the call.
     pub arguments: Map<String, Value>,
 }
@@ -71,6 +75,17 @@ pub trait Middleware: Send + Sync {
         Box::pin(ready(Ok(Flow::Continue)))
     }
 
+    /// When the call is approved of, in the order of the calls of [`before`](Self::before): here somebody can answer it who must
+    /// not do so unasked. By default it goes on.
+    ///
+    /// # Errors
+    ///
+    /// The call is not to be made.
+    fn approved<'a>(&'a self, call: &'a Invocation) -> Doing<'a, Result<Flow, ExecuteError>> {
+        let _ = call;
+        Box::pin(ready(Ok(Flow::Continue)))
+    }
+
     /// After the call, or whatever took its place further in. By default nothing is changed.
     fn after<'a>(
         &'a self,
@@ -82,7 +97,8 @@ pub trait Middleware: Send + Sync {
     }
 }
 
-/// Takes the secrets of the configuration out of the texts of results.
+/// Takes the secrets of the configuration out of the texts of results, embedded resources and links included, and out of
+/// errors.
 #[derive(Clone, Debug)]
 pub struct RedactResults(Redactor);
 
@@ -100,26 +116,23 @@ impl Middleware for RedactResults {
         _: &'a Invocation,
         outcome: &'a mut Result<CallToolResult<'static>, ExecuteError>,
     ) -> Doing<'a, ()> {
-        if let Ok(result) = outcome {
-            let mut content = core::mem::take(&mut result.content).into_vec();
-            for block in &mut content {
-                if let ContentBlock::Text(block) = block {
-                    block.text = self.0.text(&block.text).into_owned().into();
-                }
-            }
-            result.content = content.into();
-            if let Some(structured) = &mut result.structured_content
-                && let Ok(value) = serde_json::from_str(structured.as_str())
-                && let Ok(clean) = mcp_core::json::Json::of(&self.0.value(&value))
-            {
-                *structured = clean;
-            }
+        texts::change(outcome, &|text| match self.0.text(text) {
+            Cow::Owned(clean) => Some(clean),
+            Cow::Borrowed(_) => None,
+        });
+        if let Ok(result) = outcome
+            && let Some(structured) = &mut result.structured_content
+            && let Ok(value) = serde_json::from_str(structured.as_str())
+            && let Ok(clean) = mcp_core::json::Json::of(&self.0.value(&value))
+        {
+            *structured = clean;
         }
         Box::pin(ready(()))
     }
 }
 
-/// Shortens texts of results that are too long for the model. What is left out is said.
+/// Shortens texts of results and errors that are too long for the model, embedded resources included. What is left out is said.
+/// Structured content stays as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitTexts(usize);
 
@@ -148,22 +161,13 @@ impl Middleware for LimitTexts {
         _: &'a Invocation,
         outcome: &'a mut Result<CallToolResult<'static>, ExecuteError>,
     ) -> Doing<'a, ()> {
-        if let Ok(result) = outcome {
-            let mut content = core::mem::take(&mut result.content).into_vec();
-            for block in &mut content {
-                if let ContentBlock::Text(block) = block
-                    && let Some(text) = self.shortened(&block.text)
-                {
-                    block.text = text.into();
-                }
-            }
-            result.content = content.into();
-        }
+        texts::change(outcome, &|text| self.shortened(text));
         Box::pin(ready(()))
     }
 }
 
-/// Remembers the results of tools whose servers say that they change nothing.
+/// Remembers the results of tools whose servers say that they change nothing, for as long as their definitions do not change.
+/// Whoever has to approve of a call is asked also if there is a result already.
 pub struct ResultCache {
     time: Duration,
     most: usize,
@@ -177,8 +181,8 @@ struct Kept {
     order: VecDeque<Key>,
 }
 
-/// The server, its tool, the arguments.
-type Key = (Arc<str>, String, String);
+/// The server, its tool, the digest of that, the arguments.
+type Key = (Arc<str>, String, String, String);
 
 impl ResultCache {
     /// For so long, and so many at most. Results that say that the tool failed are not remembered, nor those of more than
@@ -196,7 +200,10 @@ impl ResultCache {
         let tool = &call.tool;
         let arguments = serde_json::to_string(&call.arguments).ok()?;
         let safe = tool.read_only == Some(true);
-        safe.then(|| (tool.server.clone(), tool.tool.clone(), arguments))
+        safe.then(|| {
+            let (server, digest) = (tool.server.clone(), call.digest.clone());
+            (server, tool.tool.clone(), digest, arguments)
+        })
     }
 }
 
@@ -210,7 +217,7 @@ impl fmt::Debug for ResultCache {
 }
 
 impl Middleware for ResultCache {
-    fn before<'a>(&'a self, call: &'a mut Invocation) -> Doing<'a, Result<Flow, ExecuteError>> {
+    fn approved<'a>(&'a self, call: &'a Invocation) -> Doing<'a, Result<Flow, ExecuteError>> {
         let found = Self::key(call).and_then(|key| {
             let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             let (since, result) = kept.results.get(&key)?;

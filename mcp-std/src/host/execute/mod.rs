@@ -8,6 +8,7 @@ mod limits;
 mod middleware;
 mod run;
 mod search_tools;
+mod texts;
 mod trace;
 
 pub(super) use approval::Approver;

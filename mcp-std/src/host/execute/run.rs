@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
 use super::super::catalog::Entry;
-use super::super::guard::{Finding, Rule, check_result};
+use super::super::guard::{Action, Finding, Rule, check_result};
 use super::super::host::Inner;
 use super::super::session::Session;
 use super::super::snapshot::Snapshot;
@@ -24,7 +24,7 @@ use super::call::{ExecuteError, ToolCall, ToolReply};
 use super::hooks::CallHooks;
 use super::middleware::{Flow, Invocation};
 use super::search_tools;
-use crate::client::{CallError, CallOptions};
+use crate::client::{CallError, CallOptions, Client};
 
 type Outcome = Result<CallToolResult<'static>, ExecuteError>;
 
@@ -103,7 +103,11 @@ impl Session {
             .instrument(seen.clone())
             .await;
         let guards = &self.host().guards;
-        let untrusted = running.sent && guards.is_on(Rule::UntrustedResults);
+        let told = match &outcome {
+            Ok(_) => running.sent,
+            Err(error) => error.is_told_by_server(),
+        };
+        let untrusted = told && guards.is_on(Rule::UntrustedResults);
         let mut findings = Vec::new();
         if let (Ok(result), true, true) = (&outcome, running.sent, guards.is_on(Rule::Links)) {
             let tool = entry.map(|entry| &*entry.definition.tool);
@@ -214,34 +218,42 @@ impl Running<'_> {
         let mut invocation = Invocation {
             id: call.id.clone(),
             tool: entry.definition.clone(),
+            digest: hex(&entry.offered.digest),
             arguments: arguments(entry, &call.arguments)?,
         };
-        let chain = &self.host.middleware;
-        let mut outcome = None;
+        let (chain, hooks) = (&self.host.middleware, self.hooks);
         let mut passed = 0;
-        for middleware in chain {
-            match middleware.before(&mut invocation).await {
-                Ok(Flow::Continue) => passed += 1,
-                Ok(Flow::Answer(result)) => {
-                    outcome = Some(Ok(*result));
+        let through = self.through(entry, &mut invocation, &mut passed);
+        let mut outcome = or(cancelled(hooks), through).await;
+        for middleware in chain[..passed].iter().rev() {
+            let after = middleware.after(&invocation, &mut outcome);
+            let given_up = async {
+                let _: Outcome = cancelled(hooks).await;
+            };
+            // Also of a call that was cancelled they hear, as long as they do not have to wait.
+            or(after, given_up).await;
+        }
+        outcome
+    }
+
+    /// Past the middleware, of which `passed` have let it through, and to its server.
+    async fn through(
+        &mut self,
+        entry: &Entry,
+        invocation: &mut Invocation,
+        passed: &mut usize,
+    ) -> Outcome {
+        for middleware in &self.host.middleware {
+            match middleware.before(invocation).await? {
+                Flow::Continue => *passed += 1,
+                Flow::Answer(result) => {
                     // What it answers itself may be a server's, kept.
                     self.sent = true;
-                    break;
-                }
-                Err(error) => {
-                    outcome = Some(Err(error));
-                    break;
+                    return Ok(*result);
                 }
             }
         }
-        let mut outcome = match outcome {
-            Some(outcome) => outcome,
-            None => self.approved(entry, &invocation).await,
-        };
-        for middleware in chain[..passed].iter().rev() {
-            middleware.after(&invocation, &mut outcome).await;
-        }
-        outcome
+        self.approved(entry, invocation).await
     }
 
     fn unknown(&self, snapshot: &Snapshot, name: &str) -> ExecuteError {
@@ -259,35 +271,28 @@ impl Running<'_> {
     }
 
     async fn approved(&mut self, entry: &Entry, call: &Invocation) -> Outcome {
-        // The definition may have changed since the snapshot was made.
+        // Another definition may have been accepted since the snapshot was made.
         let it = &entry.definition;
         let digest = entry.offered.digest;
-        if self.host.guards.is_on(Rule::ChangedDefinition)
+        if self.host.guards.action(Rule::ChangedDefinition) == Action::Hold
             && !self.host.trust.is_unchanged(&it.server, &it.tool, digest)
         {
             return Err(ExecuteError::Held(Rule::ChangedDefinition));
         }
         self.approve(entry, call).await?;
+        for middleware in &self.host.middleware {
+            if let Flow::Answer(result) = middleware.approved(call).await? {
+                // It may be a server's, kept.
+                self.sent = true;
+                return Ok(*result);
+            }
+        }
         let time = self.hooks.timeout.unwrap_or(self.host.call_timeout);
         let late = async {
             Timer::after(time).await;
             Err(ExecuteError::TimedOut(time))
         };
-        let cancelled = async {
-            let Some(canceller) = &self.hooks.canceller else {
-                return core::future::pending().await;
-            };
-            let forever = core::future::pending::<Result<(), CallError>>();
-            let error = canceller.guard(forever).await.err();
-            Err(ExecuteError::Call(Box::new(
-                error.unwrap_or(CallError::Cancelled),
-            )))
-        };
-        let outcome = or(
-            cancelled,
-            or(self.limited(call, late), core::future::pending()),
-        )
-        .await;
+        let outcome = self.limited(entry, call, late).await;
         self.sent = outcome.is_ok();
         outcome
     }
@@ -335,6 +340,9 @@ impl Running<'_> {
                 self.approval = "session";
             }
             Decision::Always => {
+                if self.host.guards.action(Rule::ChangedDefinition) != Action::Hold {
+                    self.host.trust.replace(&it.server, &it.tool, digest);
+                }
                 self.host.trust.approve(&it.server, &it.tool, digest);
                 self.approval = "always";
             }
@@ -347,7 +355,12 @@ impl Running<'_> {
     }
 
     /// Waits for its turn and makes the call; `late` ends both.
-    async fn limited(&self, call: &Invocation, late: impl Future<Output = Outcome>) -> Outcome {
+    async fn limited(
+        &self,
+        entry: &Entry,
+        call: &Invocation,
+        late: impl Future<Output = Outcome>,
+    ) -> Outcome {
         let tool = &call.tool;
         let lane = self.host.lanes.get(&tool.server);
         let lane = lane.ok_or_else(|| ExecuteError::Refused("its server has gone".to_owned()))?;
@@ -355,21 +368,24 @@ impl Running<'_> {
             server: tool.server.clone(),
             retry_in,
         })?;
+        // Whether it is the server that is waited for.
         let asked = AtomicBool::new(false);
         let work = async {
-            // That of the server first, so that who waits for a slow server takes no place of the others.
+            // All that is of the server first, so that who waits for a slow one takes no place of the others.
             let _server = lane.permits.acquire().await;
-            let _host = self.host.permits.acquire().await;
-            let turn = lane.turn();
-            if !turn.is_zero() {
-                Timer::after(turn).await;
-            }
+            lane.turn().await;
             asked.store(true, Ordering::Relaxed);
-            self.send(call).await
+            let wait = Duration::from_secs(10);
+            let client = self.host.pool.client_within(&tool.server, wait).await;
+            let client = client.map_err(ExecuteError::Unavailable)?;
+            asked.store(false, Ordering::Relaxed);
+            let _host = self.host.permits.acquire().await;
+            asked.store(true, Ordering::Relaxed);
+            self.send(&client, entry, call).await
         };
         let outcome = or(work, late).await;
         match &outcome {
-            // It never came to its turn.
+            // It never came to its turn, or waited for calls of others.
             Err(ExecuteError::TimedOut(_)) if !asked.load(Ordering::Relaxed) => drop(pass),
             // Whoever cancelled it says nothing of the server.
             Err(ExecuteError::Call(error)) if matches!(**error, CallError::Cancelled) => drop(pass),
@@ -379,11 +395,8 @@ impl Running<'_> {
         outcome
     }
 
-    async fn send(&self, call: &Invocation) -> Outcome {
-        let pool = &self.host.pool;
-        let wait = Duration::from_secs(10);
-        let client = pool.client_within(&call.tool.server, wait).await;
-        let client = client.map_err(ExecuteError::Unavailable)?;
+    async fn send(&self, client: &Client, entry: &Entry, call: &Invocation) -> Outcome {
+        self.still_the_same(entry)?;
         let meta = Json::written(|json| {
             json.begin_object();
             json.key("traceparent");
@@ -401,6 +414,37 @@ impl Running<'_> {
             .map_err(|error| ExecuteError::Call(Box::new(error)));
         outcome.map(crate::client::ToolOutcome::into_inner)
     }
+}
+
+impl Running<'_> {
+    /// Whether the server has the tool as the model saw it, and as it was approved of: while the call waited, or the user was
+    /// asked, it may have become another one.
+    fn still_the_same(&self, entry: &Entry) -> Result<(), ExecuteError> {
+        let it = &entry.definition;
+        let now = self.host.pool.member(&it.server);
+        let now = now.map(|member| member.tools()).unwrap_or_default();
+        let now = now.iter().find(|now| now.definition.tool == it.tool);
+        let now = now.ok_or_else(|| ExecuteError::Gone(it.server.clone()))?;
+        // An approval is of one definition, whatever is done about changes.
+        let counts = self.host.approver.is_some()
+            || self.host.guards.action(Rule::ChangedDefinition) == Action::Hold;
+        if counts && now.digest != entry.offered.digest {
+            return Err(ExecuteError::Held(Rule::ChangedDefinition));
+        }
+        Ok(())
+    }
+}
+
+/// Ends when the call is cancelled, and never otherwise.
+async fn cancelled(hooks: &CallHooks) -> Outcome {
+    let Some(canceller) = &hooks.canceller else {
+        return core::future::pending().await;
+    };
+    let forever = core::future::pending::<Result<(), CallError>>();
+    let error = canceller.guard(forever).await.err();
+    Err(ExecuteError::Call(Box::new(
+        error.unwrap_or(CallError::Cancelled),
+    )))
 }
 
 /// What the tool is called with: what the model says, and what is preset.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::super::offer::ToolDigest;
 use super::{Finding, Guards, Rule};
 
 /// A tool as far as this is concerned.
@@ -10,6 +11,13 @@ pub(in crate::host) struct Described<'t> {
     pub(in crate::host) server: &'t Arc<str>,
     pub(in crate::host) tool: &'t str,
     pub(in crate::host) description: &'t str,
+    pub(in crate::host) digest: ToolDigest,
+}
+
+impl Described<'_> {
+    fn finding(&self, rule: Rule, what: &str) -> Finding {
+        Finding::of_tool(rule, self.server, self.tool, self.digest, what)
+    }
 }
 
 /// A name as people read it: without case and signs between words.
@@ -31,21 +39,26 @@ pub(in crate::host) fn crossings(tools: &[Described<'_>], guards: &Guards) -> Ve
 }
 
 fn shadowing(tools: &[Described<'_>], found: &mut Vec<Finding>) {
-    let mut named: HashMap<String, Vec<&Described<'_>>> = HashMap::new();
+    // By name, the first tool that has it, and the first one of another server.
+    let mut named: HashMap<String, (&Described<'_>, Option<&Described<'_>>)> = HashMap::new();
     for tool in tools {
-        named.entry(plain(tool.tool)).or_default().push(tool);
+        let (first, other) = named.entry(plain(tool.tool)).or_insert((tool, None));
+        if other.is_none() && first.server != tool.server {
+            *other = Some(tool);
+        }
     }
     for tool in tools {
-        let same = &named[&plain(tool.tool)];
-        if let Some(other) = same.iter().find(|other| other.server != tool.server) {
-            let what = format!("`{}` of `{}` is named so, too", other.tool, other.server);
-            found.push(Finding::new(
-                Rule::Shadowing,
-                tool.server,
-                Some(tool.tool),
-                &what,
-            ));
-        }
+        let (first, other) = named[&plain(tool.tool)];
+        let Some(other) = other else {
+            continue;
+        };
+        let other = if first.server == tool.server {
+            other
+        } else {
+            first
+        };
+        let what = format!("`{}` of `{}` is named so, too", other.tool, other.server);
+        found.push(tool.finding(Rule::Shadowing, &what));
     }
 }
 
@@ -82,12 +95,7 @@ fn references(tools: &[Described<'_>], found: &mut Vec<Finding>) {
         });
         if let Some((word, owner)) = other {
             let what = format!("its description speaks of `{word}`, which is of `{owner}`");
-            found.push(Finding::new(
-                Rule::CrossReference,
-                tool.server,
-                Some(tool.tool),
-                &what,
-            ));
+            found.push(tool.finding(Rule::CrossReference, &what));
         }
     }
 }

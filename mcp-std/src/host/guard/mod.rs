@@ -15,8 +15,8 @@
 //! | `Links` | icons and links that are not `https:`, or lead into this machine or its network | [`Report`](Action::Report) |
 //!
 //! A rule finds what looks like an attack, and cannot tell that it is one. So most only [report](Finding); a tool that is
-//! [held](Action::Hold) is not offered to the model until somebody has [accepted](super::Host::accept) it. Each can be turned
-//! [off](Action::Off):
+//! [held](Action::Hold) is not offered to the model until somebody has [accepted](super::Host::accept) what was found. Each
+//! can be turned [off](Action::Off):
 //!
 //! ```
 //! use mcp_std::host::{Action, Guards, Rule};
@@ -34,6 +34,9 @@ mod text;
 
 use core::fmt;
 use std::sync::Arc;
+
+use super::offer::ToolDigest;
+use super::trust::hex;
 
 pub(super) use crossing::{Described, crossings};
 pub use elicitation::check_elicitation;
@@ -74,6 +77,11 @@ impl Rule {
         Self::Elicitation,
         Self::Links,
     ];
+
+    /// The one of this [name](Self::as_str).
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.as_str() == name)
+    }
 
     /// Its name, as it is written in audits: `changed-definition`.
     #[must_use]
@@ -156,6 +164,8 @@ pub struct Finding {
     pub tool: Option<String>,
     /// What was found. It holds no hidden characters, whatever the server said.
     pub what: String,
+    /// The definition of the tool, as it was looked at: its real name, and its digest.
+    pub(super) about: Option<(String, ToolDigest)>,
 }
 
 impl Finding {
@@ -165,7 +175,29 @@ impl Finding {
             server: server.clone(),
             tool: tool.map(shown),
             what: shown(what),
+            about: None,
         }
+    }
+
+    /// About a definition of a tool, which can be [accepted](super::Host::accept).
+    pub(super) fn of_tool(
+        rule: Rule,
+        server: &Arc<str>,
+        tool: &str,
+        digest: ToolDigest,
+        what: &str,
+    ) -> Self {
+        Self {
+            about: Some((tool.to_owned(), digest)),
+            ..Self::new(rule, server, Some(tool), what)
+        }
+    }
+
+    /// Identifies the definition of the tool, as [`ApprovalRequest::digest`](super::ApprovalRequest::digest) does. `None`: the
+    /// finding is of no definition, and there is nothing to accept.
+    #[must_use]
+    pub fn digest(&self) -> Option<String> {
+        self.about.as_ref().map(|(_, digest)| hex(digest))
     }
 }
 

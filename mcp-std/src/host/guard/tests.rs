@@ -48,6 +48,7 @@ fn crossed(tools: &[(&str, &str, &str)], guards: &Guards) -> Vec<(Rule, String)>
         server,
         tool: tool.1,
         description: tool.2,
+        digest: [0; 32],
     });
     let found = crossings(&described.collect::<Vec<_>>(), guards);
     found
