@@ -19,11 +19,10 @@ use mcp_io::Tasks;
 
 use super::changes::{Hub, Mailbox};
 use super::context::{Link, Note};
-use super::extension::{Extension, ExtensionMessage, Listening};
+use super::extension::{ExtensionMessage, Listening};
 use super::handler::Sharing;
 use super::offer::Offer;
 use super::principal::Principal;
-use super::topics::Told;
 use crate::panic::contain;
 use asks::Asks;
 use calls::{Running, Waiting};
@@ -47,8 +46,6 @@ pub(crate) struct Connection<S: Sharing, W> {
     notes: Pin<Box<Receiver<Note>>>,
     link: Arc<Link>,
     asks: Asks,
-    /// There may be something to tell of what the client listens for.
-    hears: bool,
     /// The client sends no more.
     ended: bool,
 }
@@ -77,7 +74,6 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             notes: Box::pin(notes),
             link,
             asks: Asks::default(),
-            hears: false,
             ended: false,
         }
     }
@@ -130,26 +126,28 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
 
     /// Lets a client listen for the topics of extensions that it may hear of.
     fn listen<O: Outlets>(&mut self, listening: engine::Listening<'_>, out: &mut O) {
-        let extensions = &self.offer.definitions.extensions;
+        let extensions = self.offer.definitions.extensions.clone();
         let principal = self.principal.as_ref();
-        let mailbox = &self.mailbox;
+        let mut at_once = Vec::new();
         let may = |extension: usize, topic: &str| {
-            // Before the extension is asked, so that nothing which happens meanwhile is missed.
-            mailbox.topics().want(extension, topic);
-            match listening_of(extensions, extension, topic, principal) {
-                Listening::Accepted => true,
-                Listening::AcceptedWith(_) => {
-                    mailbox.topics().tell_state(extension, topic, principal);
+            let may = extensions.get(extension);
+            let Some(may) = may.and_then(|it| it.may_listen.as_ref()) else {
+                return false;
+            };
+            match contain(|| may(topic, principal)) {
+                Ok(Listening::Accepted) => true,
+                Ok(Listening::AcceptedWith(params)) => {
+                    at_once.push((extension, topic.to_owned(), params));
                     true
                 }
-                Listening::Refused => false,
+                Ok(Listening::Refused) | Err(_) => false,
             }
         };
         let engine = self.wire.engine_mut();
         let incoming = engine.listen_to(listening, may, out.sender());
-        let listens = |extension: usize, topic: &str| engine.has_listener(extension, topic);
-        mailbox.topics().retain(listens);
-        self.hears = true;
+        for (extension, topic, params) in at_once {
+            engine.announce(Change::extension(extension, &topic, params.raw()));
+        }
         self.handle(incoming, out);
     }
 
@@ -176,8 +174,6 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         if self.hub.changes() != self.seen {
             drop(self.mailbox.take());
         }
-        // Nobody listens any more.
-        self.mailbox.topics().retain(|_, _| false);
     }
 
     /// Looks whether anything has changed since the last turn. Where nothing has, it costs one load.
@@ -207,44 +203,21 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         for uri in &news.updated {
             engine.announce(Change::ResourceUpdated(uri));
         }
-        self.hears = true;
+        for ((extension, topic), params) in &news.topics {
+            engine.announce(Change::extension(*extension, topic, params.raw()));
+        }
     }
 
     /// Writes what subscribers are due to be told.
     fn notify<O: Outlets>(&mut self, out: &mut O) {
-        while !out.is_full() && (self.wire.engine_mut().has_notifications() || self.hear()) {
-            let engine = self.wire.engine_mut();
-            let Some(sink) = out.unrelated() else { return };
+        let engine = self.wire.engine_mut();
+        while engine.has_notifications()
+            && !out.is_full()
+            && let Some(sink) = out.unrelated()
+        {
             // No outlet is ever full.
             let _ = engine.next_notification(sink);
         }
-    }
-
-    /// Takes the next topic of which there is something to tell. Whether there was one.
-    fn hear(&mut self) -> bool {
-        let engine = self.wire.engine_mut();
-        while self.hears {
-            let listens = |extension: usize, topic: &str| engine.has_listener(extension, topic);
-            let next = self.mailbox.topics().next(listens);
-            let Some((extension, topic, told)) = next else {
-                self.hears = false;
-                break;
-            };
-            let params = match told {
-                Told::News(params) => params,
-                Told::State(principal) => {
-                    let extensions = &self.offer.definitions.extensions;
-                    let now = listening_of(extensions, extension, &topic, principal.as_ref());
-                    let Listening::AcceptedWith(params) = now else {
-                        continue;
-                    };
-                    Arc::new(params)
-                }
-            };
-            engine.announce(Change::extension(extension, &topic, params.raw()));
-            return true;
-        }
-        false
     }
 
     fn send<O: Outlets>(&mut self, note: Note, out: &mut O) {
@@ -338,20 +311,6 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         }
         Poll::Pending
     }
-}
-
-/// What an extension says to somebody who wants to listen for a topic of it.
-fn listening_of<S: Sharing>(
-    extensions: &[Extension<S>],
-    extension: usize,
-    topic: &str,
-    principal: Option<&Principal>,
-) -> Listening {
-    let may = extensions.get(extension);
-    let Some(may) = may.and_then(|it| it.may_listen.as_ref()) else {
-        return Listening::Refused;
-    };
-    contain(|| may(topic, principal)).unwrap_or(Listening::Refused)
 }
 
 impl<S: Sharing, W> Drop for Connection<S, W> {

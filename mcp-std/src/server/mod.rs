@@ -31,7 +31,6 @@ mod state;
 #[cfg(feature = "tasks")]
 pub(crate) mod tasks;
 mod tool;
-mod topics;
 
 use core::fmt;
 use std::sync::Arc;
