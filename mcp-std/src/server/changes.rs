@@ -7,11 +7,11 @@
 //! ```
 //!
 //! A mailbox holds marks, and URIs without repetition: however many changes come while a client does not read, there is
-//! one letter of each kind.
+//! one letter of each kind. Of topics of extensions it holds those that its client listens for.
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use async_channel::Sender;
@@ -25,6 +25,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::settings::Settings;
 use super::tool::Tool;
+use super::topics::Topics;
 
 /// What all connections of a server share.
 pub(crate) struct Hub<S: Sharing> {
@@ -48,6 +49,7 @@ pub(crate) struct Board {
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     news: Mutex<News>,
+    topics: Mutex<Topics>,
     /// Wakes the connection.
     bell: Sender<Note>,
     /// The connection serves nobody now: it wants no letters, and looks at the offer when it is needed again.
@@ -61,24 +63,12 @@ pub(crate) struct News {
     pub(crate) resources: bool,
     pub(crate) prompts: bool,
     pub(crate) updated: HashSet<Box<str>>,
-    /// The latest of each topic of an extension.
-    pub(crate) topics: HashMap<(usize, Box<str>), Arc<Json<'static>>>,
 }
 
 impl News {
     /// So many updated resources wait for a client that does not read. When there are more, it is told that the list has
     /// changed.
     const UPDATED: usize = 16_384;
-
-    /// So many topics wait; what is told of more is lost, as if the client had not listened in time.
-    const TOPICS: usize = 16_384;
-
-    fn topic(&mut self, extension: usize, topic: &str, params: &Arc<Json<'static>>) {
-        let key = (extension, topic.into());
-        if self.topics.len() < Self::TOPICS || self.topics.contains_key(&key) {
-            self.topics.insert(key, params.clone());
-        }
-    }
 
     fn updated(&mut self, uri: &str) {
         if self.updated.contains(uri) {
@@ -95,6 +85,11 @@ impl News {
 impl Mailbox {
     pub(crate) fn take(&self) -> News {
         mem::take(&mut *lock(&self.news))
+    }
+
+    /// What the connection listens for.
+    pub(crate) fn topics(&self) -> MutexGuard<'_, Topics> {
+        lock(&self.topics)
     }
 
     #[cfg(feature = "http")]
@@ -137,6 +132,7 @@ impl<S: Sharing> Hub<S> {
     pub(crate) fn join(&self, bell: Sender<Note>) -> (Arc<Offer<S>>, Arc<Mailbox>) {
         let mailbox = Arc::new(Mailbox {
             news: Mutex::default(),
+            topics: Mutex::default(),
             bell,
             asleep: AtomicBool::new(false),
         });
@@ -186,13 +182,18 @@ impl<S: Sharing> Hub<S> {
 impl Board {
     /// Tells all connections.
     fn tell(&self, letter: impl Fn(&mut News)) {
+        self.post(|mailbox| {
+            letter(&mut lock(&mailbox.news));
+            true
+        });
+    }
+
+    /// Tells the connections that it is of use to, which `letter` says.
+    fn post(&self, letter: impl Fn(&Mailbox) -> bool) {
         let all = lock(&self.mailboxes);
         let awake = |mailbox: &Arc<Mailbox>| !mailbox.asleep.load(Ordering::Acquire);
         let mailboxes = all.iter().filter_map(Weak::upgrade).filter(awake);
-        let mailboxes: Vec<_> = mailboxes.collect();
-        for mailbox in &mailboxes {
-            letter(&mut lock(&mailbox.news));
-        }
+        let mailboxes: Vec<_> = mailboxes.filter(|mailbox| letter(mailbox)).collect();
         // After the letters, so that whoever sees the number finds them.
         self.changes.fetch_add(1, Ordering::Release);
         for mailbox in &mailboxes {
@@ -212,7 +213,7 @@ impl Board {
     /// Tells whoever listens for a topic of an extension.
     pub(crate) fn announce(&self, extension: usize, topic: &str, params: Json<'static>) {
         let params = Arc::new(params);
-        self.tell(|news| news.topic(extension, topic, &params));
+        self.post(|mailbox| mailbox.topics().tell(extension, topic, &params));
     }
 }
 
@@ -351,7 +352,10 @@ mod tests {
     use core::time::Duration;
     use std::sync::mpsc;
 
+    use async_channel::bounded;
+
     use super::*;
+    use crate::server::topics::Told;
 
     /// Changes the server when it ends, as a destructor of an author's may.
     struct Last(Server);
@@ -362,6 +366,36 @@ mod tests {
                 .remove_tool("another")
                 .expect("the server can change");
         }
+    }
+
+    /// Many connections whose clients do not read hold nothing of what others are told.
+    #[test]
+    fn a_mailbox_takes_what_its_client_listens_for() {
+        let server = Server::builder("s", "1").build().expect("it is one");
+        let ((bell, rung), (other, unheard)) = (bounded(9), bounded(9));
+        let (_, listens) = server.hub.join(bell);
+        let (_, hears_nothing) = server.hub.join(other);
+        listens.topics().want(0, "mine");
+        for at in 0..1000 {
+            for topic in [format!("task {at}"), "mine".to_owned()] {
+                let params = Json::owned(format!("{{\"at\":{at}}}")).expect("JSON");
+                server.hub.board.announce(0, &topic, params);
+            }
+        }
+        assert!(hears_nothing.topics().next(|_, _| true).is_none());
+        assert!(unheard.is_empty(), "it was not woken");
+        assert!(!rung.is_empty());
+        let next = listens.topics().next(|_, _| true);
+        let Some((0, topic, Told::News(params))) = next else {
+            panic!("{next:?}");
+        };
+        assert_eq!((&*topic, params.as_str()), ("mine", r#"{"at":999}"#));
+        assert!(listens.topics().next(|_, _| true).is_none());
+        // Its client listens no longer.
+        server.hub.board.announce(0, "mine", Json::EMPTY_OBJECT);
+        assert!(listens.topics().next(|_, _| false).is_none());
+        server.hub.board.announce(0, "mine", Json::EMPTY_OBJECT);
+        assert!(listens.topics().next(|_, _| true).is_none());
     }
 
     #[test]

@@ -19,10 +19,11 @@ use mcp_io::Tasks;
 
 use super::changes::{Hub, Mailbox};
 use super::context::{Link, Note};
-use super::extension::{ExtensionMessage, Listening};
+use super::extension::{Extension, ExtensionMessage, Listening};
 use super::handler::Sharing;
 use super::offer::Offer;
 use super::principal::Principal;
+use super::topics::Told;
 use crate::panic::contain;
 use asks::Asks;
 use calls::{Running, Waiting};
@@ -46,6 +47,8 @@ pub(crate) struct Connection<S: Sharing, W> {
     notes: Pin<Box<Receiver<Note>>>,
     link: Arc<Link>,
     asks: Asks,
+    /// There may be something to tell of what the client listens for.
+    hears: bool,
     /// The client sends no more.
     ended: bool,
 }
@@ -74,6 +77,7 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
             notes: Box::pin(notes),
             link,
             asks: Asks::default(),
+            hears: false,
             ended: false,
         }
     }
@@ -126,28 +130,26 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
 
     /// Lets a client listen for the topics of extensions that it may hear of.
     fn listen<O: Outlets>(&mut self, listening: engine::Listening<'_>, out: &mut O) {
-        let extensions = self.offer.definitions.extensions.clone();
+        let extensions = &self.offer.definitions.extensions;
         let principal = self.principal.as_ref();
-        let mut at_once = Vec::new();
+        let mailbox = &self.mailbox;
         let may = |extension: usize, topic: &str| {
-            let may = extensions.get(extension);
-            let Some(may) = may.and_then(|it| it.may_listen.as_ref()) else {
-                return false;
-            };
-            match contain(|| may(topic, principal)) {
-                Ok(Listening::Accepted) => true,
-                Ok(Listening::AcceptedWith(params)) => {
-                    at_once.push((extension, topic.to_owned(), params));
+            // Before the extension is asked, so that nothing which happens meanwhile is missed.
+            mailbox.topics().want(extension, topic);
+            match listening_of(extensions, extension, topic, principal) {
+                Listening::Accepted => true,
+                Listening::AcceptedWith(_) => {
+                    mailbox.topics().tell_state(extension, topic, principal);
                     true
                 }
-                Ok(Listening::Refused) | Err(_) => false,
+                Listening::Refused => false,
             }
         };
         let engine = self.wire.engine_mut();
         let incoming = engine.listen_to(listening, may, out.sender());
-        for (extension, topic, params) in at_once {
-            engine.announce(Change::extension(extension, &topic, params.raw()));
-        }
+        let listens = |extension: usize, topic: &str| engine.has_listener(extension, topic);
+        mailbox.topics().retain(listens);
+        self.hears = true;
         self.handle(incoming, out);
     }
 
@@ -174,6 +176,8 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         if self.hub.changes() != self.seen {
             drop(self.mailbox.take());
         }
+        // Nobody listens any more.
+        self.mailbox.topics().retain(|_, _| false);
     }
 
     /// Looks whether anything has changed since the last turn. Where nothing has, it costs one load.
@@ -203,21 +207,44 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         for uri in &news.updated {
             engine.announce(Change::ResourceUpdated(uri));
         }
-        for ((extension, topic), params) in &news.topics {
-            engine.announce(Change::extension(*extension, topic, params.raw()));
-        }
+        self.hears = true;
     }
 
     /// Writes what subscribers are due to be told.
     fn notify<O: Outlets>(&mut self, out: &mut O) {
-        let engine = self.wire.engine_mut();
-        while engine.has_notifications()
-            && !out.is_full()
-            && let Some(sink) = out.unrelated()
-        {
+        while !out.is_full() && (self.wire.engine_mut().has_notifications() || self.hear()) {
+            let engine = self.wire.engine_mut();
+            let Some(sink) = out.unrelated() else { return };
             // No outlet is ever full.
             let _ = engine.next_notification(sink);
         }
+    }
+
+    /// Takes the next topic of which there is something to tell. Whether there was one.
+    fn hear(&mut self) -> bool {
+        let engine = self.wire.engine_mut();
+        while self.hears {
+            let listens = |extension: usize, topic: &str| engine.has_listener(extension, topic);
+            let next = self.mailbox.topics().next(listens);
+            let Some((extension, topic, told)) = next else {
+                self.hears = false;
+                break;
+            };
+            let params = match told {
+                Told::News(params) => params,
+                Told::State(principal) => {
+                    let extensions = &self.offer.definitions.extensions;
+                    let now = listening_of(extensions, extension, &topic, principal.as_ref());
+                    let Listening::AcceptedWith(params) = now else {
+                        continue;
+                    };
+                    Arc::new(params)
+                }
+            };
+            engine.announce(Change::extension(extension, &topic, params.raw()));
+            return true;
+        }
+        false
     }
 
     fn send<O: Outlets>(&mut self, note: Note, out: &mut O) {
@@ -311,6 +338,20 @@ impl<S: Sharing, W: Wire> Connection<S, W> {
         }
         Poll::Pending
     }
+}
+
+/// What an extension says to somebody who wants to listen for a topic of it.
+fn listening_of<S: Sharing>(
+    extensions: &[Extension<S>],
+    extension: usize,
+    topic: &str,
+    principal: Option<&Principal>,
+) -> Listening {
+    let may = extensions.get(extension);
+    let Some(may) = may.and_then(|it| it.may_listen.as_ref()) else {
+        return Listening::Refused;
+    };
+    contain(|| may(topic, principal)).unwrap_or(Listening::Refused)
 }
 
 impl<S: Sharing, W> Drop for Connection<S, W> {

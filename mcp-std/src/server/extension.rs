@@ -73,7 +73,8 @@ pub enum Listening {
     Refused,
     /// It is, from the next [`announce`](super::Server::announce) on.
     Accepted,
-    /// It is, and it is told this at once: the params of a notification, an object.
+    /// It is, and it is told this as soon as it reads: the params of a notification, an object. So that they are not held
+    /// for a client that does not, the extension is asked again then, and what it answers then is told.
     AcceptedWith(Json<'static>),
 }
 
@@ -223,7 +224,7 @@ impl<S: Sharing> Extension<S> {
     /// Clients of 2026-07-28 can listen for what happens to things of it: `member` of the filter of
     /// `subscriptions/listen` is an array of topics, which are strings. `may` says of each whether this client is told of it,
     /// and [`Server::announce`](super::Server::announce) tells by the notification of this name. `may` is asked where the
-    /// connection is read.
+    /// connection is read, and again where [how it stands](Listening::AcceptedWith) is told.
     pub fn topics(
         mut self,
         member: impl Into<String>,

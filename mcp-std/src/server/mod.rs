@@ -31,6 +31,7 @@ mod state;
 #[cfg(feature = "tasks")]
 pub(crate) mod tasks;
 mod tool;
+mod topics;
 
 use core::fmt;
 use std::sync::Arc;

@@ -1,6 +1,11 @@
 //! Extensions of third parties: the server of `examples/server_extension.rs`.
 
-use mcp_std::{Extension, Server};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_io::Timer;
+use mcp_std::{Extension, Json, Listening, Server};
 use serde_json::{Value, json};
 
 use crate::peer::{modern, request, serve, session};
@@ -167,4 +172,57 @@ fn what_cannot_be_offered_is_not() {
         "x",
         mcp_std::Json::EMPTY_OBJECT
     ));
+}
+
+/// How a thing stands is made when there is room to write it: who listens for much and does not read costs little.
+#[test]
+fn what_is_told_at_first_is_made_when_it_is_written() {
+    const TOPICS: usize = 64;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let lamps = Extension::new("com.example/lamps").topics("lampIds", "notifications/lamps", {
+        move |topic, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+            let state = json!({ "lampId": topic, "light": "x".repeat(1 << 20) });
+            Listening::AcceptedWith(Json::owned(state.to_string()).expect("JSON"))
+        }
+    });
+    let server = Server::builder("house", "1").with_extension(lamps).build();
+    let end = serve(&server.expect("it can be built"), |mut peer| async move {
+        let all: Vec<_> = (0..TOPICS).map(|at| format!("lamp {at}")).collect();
+        let filter = json!({ "notifications": { "lampIds": all } });
+        let params = modern(
+            &filter,
+            &json!({ "extensions": { "com.example/lamps": {} } }),
+        );
+        peer.send(&request("sub", "subscriptions/listen", &params))
+            .await;
+        Timer::after(Duration::from_millis(300)).await;
+        let asked_first = asked.load(Ordering::Relaxed);
+        let bound = TOPICS..TOPICS + 8;
+        assert!(
+            bound.contains(&asked_first),
+            "{asked_first}, and nobody reads"
+        );
+        let told = peer.message().await;
+        assert_eq!(told["method"], "notifications/subscriptions/acknowledged");
+        let mut lit = Vec::new();
+        while lit.len() < TOPICS {
+            let told = peer.message().await;
+            assert_eq!(
+                told["params"]["light"].as_str().map(str::len),
+                Some(1 << 20)
+            );
+            lit.push(
+                told["params"]["lampId"]
+                    .as_str()
+                    .expect("a lamp")
+                    .to_owned(),
+            );
+        }
+        assert_eq!(lit, all, "each once, in the order of asking");
+        assert_eq!(asked.load(Ordering::Relaxed), 2 * TOPICS);
+        peer.close();
+    });
+    end.expect("sockets do not fail");
 }

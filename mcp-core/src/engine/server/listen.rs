@@ -29,6 +29,13 @@ impl<M: Memory> ServerEngine<M> {
         self.subscriptions.announce(change);
     }
 
+    /// Whether somebody listens for this topic of an extension, which is named by its position in the catalog.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn has_listener(&self, extension: usize, topic: &str) -> bool {
+        self.subscriptions.has_listener(extension, topic)
+    }
+
     /// Whether a notification is due.
     #[must_use]
     pub fn has_notifications(&self) -> bool {

@@ -339,6 +339,17 @@ impl<M: Memory> Subscriptions<M> {
         })
     }
 
+    /// Whether somebody listens for this topic.
+    #[cfg(feature = "alloc")]
+    pub(super) fn has_listener(&self, extension: usize, topic: &str) -> bool {
+        let hash = M::Index::hash(|| self.hasher.hash_one(topic));
+        let found = self.by_uri.find(hash, self.watches.len(), |at| {
+            let watch = self.watches[at as usize].as_ref();
+            watch.is_some_and(|it| it.extension == Some(extension) && it.uri.as_str() == topic)
+        });
+        found.is_some()
+    }
+
     /// Marks what is due because of a change.
     pub(super) fn announce(&mut self, change: Change<'_>) {
         let list = match change {

@@ -220,6 +220,13 @@ fn topics_are_told_as_they_are_last() {
     let acknowledged = text(out);
     let expected = r#""notifications":{"toolsListChanged":true,"xIds":["a","b"]}"#;
     assert!(acknowledged.contains(expected), "{acknowledged}");
+    for (extension, topic, expected) in [(1, "a", true), (1, "no", false), (0, "a", false)] {
+        assert_eq!(
+            engine.has_listener(extension, topic),
+            expected,
+            "{extension} {topic}"
+        );
+    }
     for n in 0..100 {
         let params = format!(r#"{{"n":{n},"_meta":{{"m":1}}}}"#);
         engine.announce(Change::extension(1, "a", raw(&params)));
