@@ -186,7 +186,7 @@ pub struct Input {
     pub choices: Vec<String>,
     /// What stands for `{names}` in [`value`](Self::value). Variables have none of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub variables: BTreeMap<String, Input>,
+    pub variables: BTreeMap<String, Self>,
     /// Members that are not known here.
     #[serde(flatten)]
     pub other: Map<String, Value>,
