@@ -10,7 +10,7 @@ use super::{MAX_BYTES, SCHEMA, validate};
 
 /// A `server.json`. What it has that is not known here stays in `other`, and is written again.
 ///
-/// Nothing is checked but that members are of the right type: [`validate`] tells the rest.
+/// Nothing is checked but that members are of the right type: [`validate`](fn@super::validate) tells the rest.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
