@@ -217,9 +217,10 @@ impl<M: Memory> Host<M> {
                 }
                 Some(Incoming::Call(call)) => {
                     self.said.push(format!("{:?}", call.request));
-                    match call.request {
-                        CallRequest::Tool { tool: 1, .. } => self.waiting.push(call.token),
-                        _ => self.answer(call.token, true),
+                    if matches!(call.request, CallRequest::Tool { tool: 1, .. }) {
+                        self.waiting.push(call.token);
+                    } else {
+                        self.answer(call.token, true);
                     }
                 }
                 Some(Incoming::Rejected(fault)) => self.said.push(format!("{fault:?}")),

@@ -47,7 +47,7 @@
 //! bridge.tools(&tools);
 //! let mut out = Vec::new();
 //! bridge.tool_input(&json!({}), &mut out)?;
-//! bridge.tool_result(&client.call_tool("now", &()).await?, &mut out)?;
+//! bridge.tool_result(&client.call_tool("now", &()).await?.into_inner(), &mut out)?;
 //!
 //! # let from_page = [
 //! #     r#"{"jsonrpc":"2.0","method":"ui/notifications/sandbox-proxy-ready"}"#.to_owned(),

@@ -31,7 +31,7 @@
 //! );
 //! ```
 //!
-//! [`validate`] tells everything that is wrong with a file, by its path, as of the schema of 2025-12-11 and the rules of the
+//! [`validate`](fn@validate) tells everything that is wrong with a file, by its path, as of the schema of 2025-12-11 and the rules of the
 //! official registry that can be checked without asking anybody. Whether a package is there, and says that it belongs to the
 //! server, is for that registry to find out.
 //!
@@ -56,7 +56,7 @@ pub use model::{
 pub use problem::{Problem, Severity};
 pub use validate::validate;
 
-/// The schema that [`validate`] checks against, and that new files name in `$schema`.
+/// The schema that [`validate`](fn@validate) checks against, and that new files name in `$schema`.
 pub const SCHEMA: &str =
     "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 

@@ -10,7 +10,7 @@ use super::{MAX_BYTES, SCHEMA, validate};
 
 /// A `server.json`. What it has that is not known here stays in `other`, and is written again.
 ///
-/// Nothing is checked but that members are of the right type: [`validate`] tells the rest.
+/// Nothing is checked but that members are of the right type: [`validate`](fn@super::validate) tells the rest.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
@@ -186,7 +186,7 @@ pub struct Input {
     pub choices: Vec<String>,
     /// What stands for `{names}` in [`value`](Self::value). Variables have none of their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub variables: BTreeMap<String, Input>,
+    pub variables: BTreeMap<String, Self>,
     /// Members that are not known here.
     #[serde(flatten)]
     pub other: Map<String, Value>,

@@ -157,7 +157,7 @@ fn check_image(node: &Node<'_>, text: &str, version: bool, found: &mut Found) {
         Some(_) => host.ends_with(*it),
         None => host == *it,
     };
-    if !IMAGES.iter().any(|it| allowed(&it)) {
+    if !IMAGES.iter().any(allowed) {
         let fault = format!("the official registry takes no images of {}", quoted(host));
         let hosts = IMAGES.map(|it| {
             if it.starts_with('.') {

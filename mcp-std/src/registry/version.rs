@@ -21,7 +21,7 @@ pub(super) fn is_range(version: &str) -> bool {
     let wild = |part: &str| matches!(part, "x" | "X" | "*");
     let parts: Vec<_> = numbers.split('.').collect();
     let counted = |part: &&str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
-    parts.iter().any(|part| wild(part)) && parts.iter().all(|part| wild(part) || counted(&part))
+    parts.iter().any(|part| wild(part)) && parts.iter().all(|part| wild(part) || counted(part))
 }
 
 fn begins_a_version(text: &str) -> bool {

@@ -100,7 +100,7 @@ impl<'j> Node<'j> {
         Some(Object { members, path })
     }
 
-    pub(super) fn elements(&self, found: &mut Found) -> Vec<Node<'j>> {
+    pub(super) fn elements(&self, found: &mut Found) -> Vec<Self> {
         let Value::Array(elements) = self.value else {
             self.wrong("an array", found);
             return Vec::new();

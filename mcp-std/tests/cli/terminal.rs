@@ -3,12 +3,20 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 
+/// No wait is longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 pub(crate) struct Session {
     near: File,
+    /// What the program shows, as it comes.
+    screen: mpsc::Receiver<Vec<u8>>,
     pub(crate) child: Child,
     /// What was shown and has not been waited for.
     shown: String,
@@ -27,8 +35,18 @@ impl Session {
         command.stdin(far.try_clone().expect("a copy")).stderr(far);
         command.stdout(Stdio::piped());
         let child = command.spawn().expect("it runs");
+        let near = File::from(near);
+        let mut side = near.try_clone().expect("a copy");
+        let (sender, screen) = mpsc::channel();
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = side.read(&mut buffer)
+                && sender.send(buffer[..read].to_vec()).is_ok()
+            {}
+        });
         Self {
-            near: File::from(near),
+            near,
+            screen,
             child,
             shown: String::new(),
         }
@@ -36,16 +54,15 @@ impl Session {
 
     /// Until this is shown; returns what came before it.
     pub(crate) fn until(&mut self, words: &str) -> String {
-        let mut buffer = [0; 4096];
         loop {
             if let Some(at) = self.shown.find(words) {
                 let rest = self.shown.split_off(at + words.len());
                 return core::mem::replace(&mut self.shown, rest);
             }
-            let read = self.near.read(&mut buffer).unwrap_or(0);
-            assert!(read > 0, "no {words:?} in {}", self.shown);
-            self.shown
-                .push_str(&String::from_utf8_lossy(&buffer[..read]));
+            match self.screen.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(error) => panic!("no {words:?} in {}: {error}", self.shown),
+            }
         }
     }
 

@@ -164,13 +164,8 @@ fn a_server_of_2025_11_25_is_asked_for_a_task() {
             ElicitResult::accept(content)
         });
         let asked = asked.tasks().revision(ProtocolVersion::V2025_11_25);
-        let tool = Tool::new("plain", "At once", || async { "at once" });
-        let server = server();
-        server.add_tool(tool).expect("it can be added");
-        let client = asked
-            .connect_in_process(&server)
-            .await
-            .expect("it connects");
+        let client = asked.connect_in_process(&server()).await;
+        let client = client.expect("it connects");
         for (tool, result) in [("slow", "done"), ("asks", "Ada")] {
             let begun = client.begin_tool(tool, &(), CallOptions::new()).await;
             let Ok(Begun::Task(task)) = begun else {
@@ -253,7 +248,13 @@ fn who_subscribes_to_a_task_is_told_how_it_stands_to_its_end() {
 fn a_server_of_2025_11_25_tells_how_a_task_stands_unasked() {
     let known = builder().tasks().revision(ProtocolVersion::V2025_11_25);
     let script = |peer: &mut Peer| {
-        peer.initialize("2025-11-25");
+        let said = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "tasks": {} },
+            "serverInfo": { "name": "by hand", "version": "1" },
+        });
+        peer.serve("initialize", &said);
+        peer.expect("notifications/initialized");
         let asked = peer.expect("tasks/get");
         for (id, status) in [
             ("one", "working"),

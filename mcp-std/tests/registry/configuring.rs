@@ -215,7 +215,9 @@ fn a_file_gets_no_variables_no_programs_and_no_hosts_of_its_own() {
     let secret = "${env:AWS_SECRET_ACCESS_KEY}";
     let root = [("root", "/")];
     let tenant = [("tenant", "acme")];
-    let cases: [(&str, Value, Choice, &[(&str, &str)], &str); 11] = [
+    /// What is put where, what is chosen of the file and with which inputs, and where the problem is.
+    type Case<'c> = (&'c str, Value, Choice, &'c [(&'c str, &'c str)], &'c str);
+    let cases: [Case<'_>; 11] = [
         (
             "/packages/0/environmentVariables/1/default",
             json!(secret),

@@ -90,7 +90,9 @@ pub(crate) fn with(pointer: &str, value: Value) -> Value {
         Value::Object(members) => {
             members.insert(name.replace("~1", "/"), value);
         }
-        _ => parent[name.parse::<usize>().expect("a number")] = value,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            parent[name.parse::<usize>().expect("a number")] = value;
+        }
     }
     file
 }

@@ -120,6 +120,7 @@ impl<'a> Extensions<'a> {
     }
 
     /// Those that have something listed for their clients only, of which this one is none.
+    #[cfg(feature = "alloc")]
     pub(super) fn hidden(self, declared: Declared) -> impl Iterator<Item = &'a Extension> + Clone {
         let all = (0..).zip(self.all());
         let hidden = all.filter(move |(at, it)| it.is_private() && !declared.contains(*at));

@@ -28,6 +28,7 @@ use address::Address;
 use field::Field;
 
 pub(crate) use approval::approver;
+use keyboard::Turn;
 pub(crate) use keyboard::{abandon, next_line};
 
 /// One question at a time, whatever number of calls and servers ask.
@@ -51,7 +52,7 @@ pub(crate) fn handlers(
     let command: Arc<str> = words.join(" ").into();
     let handler = move |request: ElicitRequest| -> Answering {
         let command = command.clone();
-        let asked = keyboard::Turn::begin();
+        let asked = Turn::begin();
         // It waits for a person: on a thread of its own, so that the connection goes on.
         Box::pin(smol::unblock(move || answer(&request, &command, asked)))
     };
@@ -65,7 +66,7 @@ enum Ending {
     Cancel,
 }
 
-fn answer(request: &ElicitRequest, command: &str, asked: keyboard::Turn) -> ElicitResult<'static> {
+fn answer(request: &ElicitRequest, command: &str, asked: Turn) -> ElicitResult<'static> {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if asked.is_over() {
         return ElicitResult::new(ElicitAction::Cancel);
@@ -83,8 +84,8 @@ fn answer(request: &ElicitRequest, command: &str, asked: keyboard::Turn) -> Elic
     }
     screen::print(&format!("\n{who} asks:\n"));
     let done = match &request.params {
-        ElicitRequestParams::Form(form) => fill_in(form).map(Some),
-        ElicitRequestParams::Url(page) => visit(page).map(|()| None),
+        ElicitRequestParams::Form(form) => fill_in(form, asked).map(Some),
+        ElicitRequestParams::Url(page) => visit(page, asked).map(|()| None),
         ElicitRequestParams::Unknown(_) | _ => {
             screen::print("  something that this program does not know: declined\n");
             Err(Ending::Decline)
@@ -105,16 +106,16 @@ fn answer(request: &ElicitRequest, command: &str, asked: keyboard::Turn) -> Elic
 }
 
 /// Asks for each field, shows all, and sends what the user agrees to.
-fn fill_in(form: &ElicitRequestFormParams<'_>) -> Result<Json<'static>, Ending> {
+fn fill_in(form: &ElicitRequestFormParams<'_>, asked: Turn) -> Result<Json<'static>, Ending> {
     say(&form.message);
     screen::print("Never type passwords or keys here. Ctrl-D says nothing to the server.\n");
-    if !agreed("Answer? [Y/n] ", true)? {
+    if !agreed("Answer? [Y/n] ", true, asked)? {
         return Err(Ending::Decline);
     }
     loop {
-        let content = fields(form)?;
+        let content = fields(form, asked)?;
         screen::print(&format!("To be sent: {}\n", word(content.as_str())));
-        match choose("Send it? [Y]es, [n]o, [e]dit: ", &["y", "n", "e"])? {
+        match choose("Send it? [Y]es, [n]o, [e]dit: ", &["y", "n", "e"], asked)? {
             "n" => return Err(Ending::Decline),
             "e" => {}
             _ => return Ok(content),
@@ -122,13 +123,13 @@ fn fill_in(form: &ElicitRequestFormParams<'_>) -> Result<Json<'static>, Ending> 
     }
 }
 
-fn fields(form: &ElicitRequestFormParams<'_>) -> Result<Json<'static>, Ending> {
+fn fields(form: &ElicitRequestFormParams<'_>, asked: Turn) -> Result<Json<'static>, Ending> {
     let schema = &form.requested_schema;
     let required = |name: &str| schema.required.iter().flatten().any(|it| &**it == name);
     let mut values = Vec::new();
     for (name, schema) in schema.properties.iter() {
         let field = Field::new(schema, required(name));
-        if let Some(value) = ask(name, &field, schema)? {
+        if let Some(value) = ask(name, &field, schema, asked)? {
             values.push((name, value));
         }
     }
@@ -147,11 +148,12 @@ fn ask(
     name: &str,
     field: &Field<'_>,
     schema: &PrimitiveSchema<'_>,
+    asked: Turn,
 ) -> Result<Option<Json<'static>>, Ending> {
     screen::print(&format!("\n{}", field.heading(name)));
     loop {
         screen::print(&format!("{}> ", field.hint()));
-        match field.read(schema, line()?.trim()) {
+        match field.read(schema, line(asked)?.trim()) {
             Ok(value) => return Ok(value),
             Err(fault) => screen::print(&format!("  {}\n", word(&fault))),
         }
@@ -159,7 +161,7 @@ fn ask(
 }
 
 /// Shows an address, and asks whether the server may take it as opened.
-fn visit(page: &ElicitRequestUrlParams<'_>) -> Result<(), Ending> {
+fn visit(page: &ElicitRequestUrlParams<'_>, asked: Turn) -> Result<(), Ending> {
     say(&page.message);
     let Some(address) = Address::new(&page.url) else {
         screen::print(&format!(
@@ -177,7 +179,7 @@ fn visit(page: &ElicitRequestUrlParams<'_>) -> Result<(), Ending> {
         screen::print(&format!("  Careful: {warning}.\n"));
     }
     screen::print("Nothing is opened from here: open it yourself if you trust the host.\n");
-    if agreed("Tell the server that you agree? [y/N] ", false)? {
+    if agreed("Tell the server that you agree? [y/N] ", false, asked)? {
         Ok(())
     } else {
         Err(Ending::Decline)
@@ -190,16 +192,16 @@ fn say(message: &str) {
     }
 }
 
-fn agreed(question: &str, default: bool) -> Result<bool, Ending> {
+fn agreed(question: &str, default: bool, asked: Turn) -> Result<bool, Ending> {
     let options = if default { ["y", "n"] } else { ["n", "y"] };
-    Ok(choose(question, &options)? == "y")
+    Ok(choose(question, &options, asked)? == "y")
 }
 
 /// One of the options, by its first letter; nothing is the first of them.
-fn choose<'o>(question: &str, options: &[&'o str]) -> Result<&'o str, Ending> {
+fn choose<'o>(question: &str, options: &[&'o str], asked: Turn) -> Result<&'o str, Ending> {
     loop {
         screen::print(question);
-        let typed = line()?.trim().to_lowercase();
+        let typed = line(asked)?.trim().to_lowercase();
         let chosen = options.iter().find(|option| typed.starts_with(**option));
         match chosen.or(options.first().filter(|_| typed.is_empty())) {
             Some(option) => return Ok(option),
@@ -208,7 +210,7 @@ fn choose<'o>(question: &str, options: &[&'o str]) -> Result<&'o str, Ending> {
     }
 }
 
-fn line() -> Result<String, Ending> {
-    let line = next_line().recv_blocking();
+fn line(asked: Turn) -> Result<String, Ending> {
+    let line = asked.next_line().recv_blocking();
     line.ok().flatten().ok_or(Ending::Cancel)
 }

@@ -115,7 +115,7 @@ fn check(files: &[PathBuf], json: bool) -> Result<(), Failure> {
 fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Warning => "warning",
-        _ => "error",
+        Severity::Error | _ => "error",
     }
 }
 

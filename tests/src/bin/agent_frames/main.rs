@@ -72,8 +72,16 @@ fn compare(story: &Story, golden: &Path) -> Result<(), Failure> {
         }
     };
     let (known, told) = (known.unwrap_or("(the end)"), told.unwrap_or("(the end)"));
+    let same = known
+        .chars()
+        .zip(told.chars())
+        .take_while(|(known, told)| known == told);
+    // The lines are long: a little of what is the same, and what is not.
+    let from = same.count().saturating_sub(80);
+    let part = |line: &str| line.chars().skip(from).take(240).collect::<String>();
+    let (known, told) = (part(known), part(told));
     Err(format!(
-        "frames 0-11: line {number} of {} is\n  {known}\nand now it is\n  {told}\nGOLDEN=write renews the file, if that is right",
+        "frames 0-11: line {number} of {} is, from character {from} on,\n  {known}\nand now it is\n  {told}\nGOLDEN=write renews the file, if that is right",
         golden.display()
     )
     .into())

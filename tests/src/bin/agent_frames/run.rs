@@ -81,7 +81,7 @@ pub(crate) async fn run(url: &str, program: &str, rest: &[String]) -> Result<Sto
     }
     let results = turns.iter().find_map(|turn| match turn {
         Turn::Results(results) => Some(results),
-        _ => None,
+        Turn::User(_) | Turn::Model(_) | _ => None,
     });
     let tools = Toolset::new(Provider::Anthropic, &[]);
     for message in tools.results(results.ok_or("there are no results")?) {
@@ -184,7 +184,7 @@ fn watch(event: &AgentEvent<'_>, log: &Shared, seen: &mut Seen) {
         AgentEvent::Failed { call, error, .. } => {
             seen.failed.push(format!("{}: {error}", call.name));
         }
-        _ => {}
+        AgentEvent::Text(_) | AgentEvent::Started(_) | AgentEvent::Finished { .. } | _ => {}
     }
 }
 
@@ -192,7 +192,7 @@ fn told(reply: &Reply) -> Value {
     let calls = reply.calls.iter().map(|call| {
         let arguments = match &call.arguments {
             Arguments::Object(object) => object.as_str(),
-            _ => "(none)",
+            Arguments::Invalid { .. } | _ => "(none)",
         };
         let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
         json!({"id": call.id, "name": call.name, "arguments": arguments})

@@ -54,7 +54,11 @@ fn decide(request: &ApprovalRequest, asked: Turn) -> Decision {
         word(&request.server),
         cut(&arguments, 2000)
     ));
-    match choose("  Call it? [y]es, [N]o, [a]lways: ", &["n", "y", "a"]) {
+    match choose(
+        "  Call it? [y]es, [N]o, [a]lways: ",
+        &["n", "y", "a"],
+        asked,
+    ) {
         Ok("y") => Decision::Once,
         Ok("a") => Decision::Always,
         Ok(_) => refused(),

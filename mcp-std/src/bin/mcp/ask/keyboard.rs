@@ -4,7 +4,6 @@
 //! and what comes is for who asks at that time, not for who asked when it began.
 
 use std::io::{self, BufRead as _};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -14,15 +13,15 @@ struct Keyboard {
     /// The thread is there.
     reads: bool,
     asker: Option<Sender<Option<String>>>,
+    /// How often all that was being asked was given up.
+    abandoned: usize,
 }
 
 static KEYBOARD: Mutex<Keyboard> = Mutex::new(Keyboard {
     reads: false,
     asker: None,
+    abandoned: 0,
 });
-
-/// How often all that was being asked was given up.
-static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 
 fn keyboard() -> MutexGuard<'static, Keyboard> {
     KEYBOARD.lock().unwrap_or_else(PoisonError::into_inner)
@@ -30,14 +29,19 @@ fn keyboard() -> MutexGuard<'static, Keyboard> {
 
 /// The next line, or `None` at the end of input. It is closed without one when somebody else asks, or nobody is to any more.
 pub(crate) fn next_line() -> Receiver<Option<String>> {
-    let (sender, receiver) = async_channel::bounded(1);
-    let mut keyboard = keyboard();
-    keyboard.asker = Some(sender);
-    if !keyboard.reads {
-        keyboard.reads = true;
-        thread::spawn(read);
+    keyboard().next_line()
+}
+
+impl Keyboard {
+    fn next_line(&mut self) -> Receiver<Option<String>> {
+        let (sender, receiver) = async_channel::bounded(1);
+        self.asker = Some(sender);
+        if !self.reads {
+            self.reads = true;
+            thread::spawn(read);
+        }
+        receiver
     }
-    receiver
 }
 
 fn read() {
@@ -54,8 +58,9 @@ fn read() {
 
 /// Ends all questions that are asked now, and those that wait for their turn.
 pub(crate) fn abandon() {
-    ABANDONED.fetch_add(1, Ordering::SeqCst);
-    keyboard().asker = None;
+    let mut keyboard = keyboard();
+    keyboard.abandoned += 1;
+    keyboard.asker = None;
 }
 
 /// When a question was put.
@@ -64,11 +69,21 @@ pub(super) struct Turn(usize);
 
 impl Turn {
     pub(super) fn begin() -> Self {
-        Self(ABANDONED.load(Ordering::SeqCst))
+        Self(keyboard().abandoned)
     }
 
     /// It was given up before it could be asked.
     pub(super) fn is_over(self) -> bool {
-        ABANDONED.load(Ordering::SeqCst) != self.0
+        keyboard().abandoned != self.0
+    }
+
+    /// [`next_line`], closed at once if the question was given up meanwhile: nobody would do so again.
+    pub(super) fn next_line(self) -> Receiver<Option<String>> {
+        let mut keyboard = keyboard();
+        if keyboard.abandoned == self.0 {
+            keyboard.next_line()
+        } else {
+            async_channel::bounded(1).1
+        }
     }
 }

@@ -10,8 +10,8 @@ use clap::ValueEnum;
 use futures_lite::future::or;
 use mcp_std::client::Canceller;
 use mcp_std::host::adapters::{Turn, Usage};
-use mcp_std::host::model::{ApiKey, HttpModel, ModelError};
-use mcp_std::host::{Agent, AgentError, AskAbout, Finish, Host, HostBuilder, Outcome, Session};
+use mcp_std::host::model::{ApiKey, HttpModel};
+use mcp_std::host::{Agent, AskAbout, Finish, Host, HostBuilder, Outcome, Session};
 use serde_json::json;
 
 use self::view::View;
@@ -150,7 +150,8 @@ impl Chat {
             Ended::Done(outcome) => match outcome.finish {
                 Finish::Answered => Ok(()),
                 Finish::Cancelled => Err(Failure::Interrupted(Signal::Interrupt)),
-                other => {
+                other
+                @ (Finish::Length | Finish::Refused | Finish::Rounds | Finish::Budget | _) => {
                     screen::print(&format!("mcp host: {}\n", unfinished(other)));
                     Err(Failure::Tool)
                 }
@@ -184,7 +185,9 @@ const fn unfinished(finish: Finish) -> &'static str {
         Finish::Rounds => {
             "the model has no answer after the most rounds; `--max-rounds` allows more"
         }
-        _ => "the model was stopped before it had its answer",
+        Finish::Answered | Finish::Budget | Finish::Cancelled | _ => {
+            "the model was stopped before it had its answer"
+        }
     }
 }
 
@@ -225,7 +228,11 @@ impl Conversation<'_> {
                 Ok(Ended::Done(outcome)) => match outcome.finish {
                     Finish::Answered => {}
                     Finish::Cancelled => screen::print("Stopped.\n"),
-                    other => screen::print(&format!("({})\n", unfinished(other))),
+                    other @ (Finish::Length
+                    | Finish::Refused
+                    | Finish::Rounds
+                    | Finish::Budget
+                    | _) => screen::print(&format!("({})\n", unfinished(other))),
                 },
                 Err(Failure::Server(text)) => {
                     screen::print(&format!(
@@ -269,10 +276,7 @@ impl Conversation<'_> {
         if let Some(signal @ Signal::Terminate) = by {
             return Ok(Ended::By(signal));
         }
-        let outcome = outcome.map_err(|error| match error {
-            AgentError::Model(ModelError::Config(problem)) => Failure::Usage(problem),
-            other => Failure::Server(other.to_string()),
-        })?;
+        let outcome = outcome.map_err(|error| Failure::Server(error.to_string()))?;
         if self.as_json {
             output(format!("{}\n", told(&outcome)).as_bytes())?;
         }
@@ -305,7 +309,7 @@ fn told(outcome: &Outcome) -> serde_json::Value {
         Finish::Refused => "refused",
         Finish::Rounds => "rounds",
         Finish::Budget => "budget",
-        _ => "cancelled",
+        Finish::Cancelled | _ => "cancelled",
     };
     let Usage { input, output, .. } = outcome.usage;
     json!({

@@ -63,7 +63,7 @@ impl View {
                 let line = format!("{} failed in {}: {error}", call.name, duration(*time));
                 screen::print(&format!("  <- {}\n", cut(&word(&line), 300)));
             }
-            _ => {}
+            AgentEvent::Round { .. } | _ => {}
         }
     }
 

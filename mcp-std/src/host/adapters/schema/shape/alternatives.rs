@@ -170,7 +170,12 @@ impl Shaper<'_> {
                     values: Some(_),
                     ..
                 } if kind.is_none_or(|known| known == *this) => kind = Some(*this),
-                _ => return None,
+                Form::Any
+                | Form::Never
+                | Form::Scalar { .. }
+                | Form::List { .. }
+                | Form::Object { .. }
+                | Form::Either(_) => return None,
             }
         }
         let kind = kind?;
