@@ -130,7 +130,11 @@ impl Host {
             let it = &entry.definition;
             it.server == finding.server && it.tool == *tool && entry.offered.digest == *digest
         });
-        is_there && self.0.trust.accept(&finding.server, tool, *digest, finding.rule)
+        is_there
+            && self
+                .0
+                .trust
+                .accept(&finding.server, tool, *digest, finding.rule)
     }
 
     /// Closes all connections and waits until the servers' processes are gone.

@@ -209,11 +209,8 @@ impl Host {
         }
         for finding in host.findings() {
             screen::print(&format!("mcp host: {}\n", printable(&finding.to_string())));
-            if self.accept
-                && let Some(tool) = &finding.tool
-                && finding.rule == mcp_std::host::Rule::ChangedDefinition
-            {
-                host.accept(&finding.server, tool);
+            if self.accept && finding.rule == mcp_std::host::Rule::ChangedDefinition {
+                host.accept(&finding);
             }
         }
     }
