@@ -109,27 +109,3 @@ fn dropping_the_last_clone_ends_the_children() {
         }
     });
 }
-
-#[cfg(target_os = "linux")]
-#[test]
-fn closing_ends_a_server_that_is_being_connected_to() {
-    smol::block_on(async {
-        let file = std::env::temp_dir().join(format!("mcp-host-slow-{}", std::process::id()));
-        let script = format!("echo $$ > {}; exec sleep 60", file.display());
-        let server = ServerConfig::stdio("a", "sh").args(["-c", &script]);
-        let pool = start(HostConfig::new().server(server));
-        let late = Instant::now() + Duration::from_secs(20);
-        let id = loop {
-            let id = std::fs::read_to_string(&file).unwrap_or_default();
-            if id.ends_with('\n') {
-                break id;
-            }
-            assert!(Instant::now() < late, "it was never started");
-            smol::Timer::after(Duration::from_millis(5)).await;
-        };
-        let _ = std::fs::remove_file(&file);
-        pool.close().await;
-        let process = std::path::PathBuf::from(format!("/proc/{}", id.trim()));
-        assert!(!process.exists(), "it is still there");
-    });
-}

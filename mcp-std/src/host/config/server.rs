@@ -323,9 +323,11 @@ impl ServerConfig {
             Transport::InProcess(_) => {}
         }
         let words = secrets.into_iter().flat_map(|text| {
-            // Of `Bearer abc`, it is the token that is the secret.
+            // Of `Bearer abc`, it is the token that is the secret, and so of `TOKEN=abc`.
             let value = text.reveal();
-            [value, value.rsplit(' ').next().unwrap_or_default()]
+            let last = value.rsplit(' ').next().unwrap_or_default();
+            let given = value.split_once('=').map_or("", |(_, given)| given);
+            [value, last, given]
         });
         let mut words: Vec<_> = words
             .filter(|word| word.len() >= LEAST)

@@ -183,52 +183,15 @@ fn times_filters_and_warnings_are_read() {
 }
 
 #[test]
-fn all_that_may_be_a_secret_is_known_to_be_one() {
+fn a_secret_behind_a_name_is_known_to_be_one() {
     let server = one(
-        r#"{"command": "docker", "args": ["run", "-e", "GITHUB_TOKEN=ghp_x1y2z3", "--token=${TOKEN}",
-            "--header", "X-Key: abcdef1", "-H", "Accept: text/html7", "--url=https://u:pw-1234@a.example/?k=q-123456",
-            "--level=${NONE:-verbose}", "${NONE:-sk-literal}", "${workspaceFolder}/plain"]}"#,
+        r#"{"command": "docker", "args": ["run", "-e", "GITHUB_TOKEN=ghp_x1y2z3", "--token=${TOKEN}"]}"#,
     );
     let secrets = server.secrets();
-    for secret in [
-        "ghp_x1y2z3",
-        "s3cr3t-token",
-        "abcdef1",
-        "pw-1234",
-        "q-123456",
-    ] {
+    for secret in ["ghp_x1y2z3", "s3cr3t-token"] {
         assert!(
             secrets.iter().any(|it| it == secret),
             "{secret}: {secrets:?}"
         );
     }
-    // Where the work is, is no secret.
-    assert!(
-        !secrets.iter().any(|it| it.contains("/work/space")),
-        "{secrets:?}"
-    );
-    let shown = format!("{server:?}");
-    for hidden in [
-        "ghp_x1",
-        "s3cr3t",
-        "abcdef1",
-        "pw-1234",
-        "q-1234",
-        "sk-literal",
-    ] {
-        assert!(!shown.contains(hidden), "{hidden}: {shown}");
-    }
-    let server =
-        one(r#"{"url": "https://user:pw-1234@a.example/mcp?key=k-123456&page=second1#frag"}"#);
-    let secrets = server.secrets();
-    for secret in ["pw-1234", "k-123456"] {
-        assert!(
-            secrets.iter().any(|it| it == secret),
-            "{secret}: {secrets:?}"
-        );
-    }
-    let server = one(
-        r#"{"url": "https://${NONE:-h-literal}/", "headers": {"X": "${NONE:-Bearer h-literal}"}}"#,
-    );
-    assert!(!format!("{server:?}").contains("literal"), "{server:?}");
 }

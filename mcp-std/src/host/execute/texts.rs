@@ -74,7 +74,17 @@ fn change_error(error: &mut ExecuteError, change: &dyn Fn(&str) -> Option<String
             }
             CallError::Answer { fault, .. } | CallError::Schema(fault) => one(fault),
             CallError::Declined { reason, .. } => one(reason),
-            other => {
+            other @ (CallError::Tool(_)
+            | CallError::Timeout(_)
+            | CallError::Cancelled
+            | CallError::Closed(_)
+            | CallError::Http { .. }
+            | CallError::Decode { .. }
+            | CallError::Unsupported(_)
+            | CallError::Arguments(_)
+            | CallError::TooManyRounds { .. }
+            | CallError::Paging(_)
+            | _) => {
                 // The words are somewhere within: what it says as a whole takes its place.
                 if let Some(fault) = change(&other.to_string()) {
                     **error = CallError::Answer {
