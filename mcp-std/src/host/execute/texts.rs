@@ -83,8 +83,7 @@ fn change_error(error: &mut ExecuteError, change: &dyn Fn(&str) -> Option<String
             | CallError::Unsupported(_)
             | CallError::Arguments(_)
             | CallError::TooManyRounds { .. }
-            | CallError::Paging(_)
-            | _) => {
+            | CallError::Paging(_)) => {
                 // The words are somewhere within: what it says as a whole takes its place.
                 if let Some(fault) = change(&other.to_string()) {
                     **error = CallError::Answer {
