@@ -69,6 +69,12 @@ fn a_server_that_ends_is_started_again_until_it_is_enough() {
         let first = pool.client("a").await.expect("it is there");
         // Closing it from here looks to the pool like an end of the server.
         first.close().await;
+        let late = Instant::now() + Duration::from_secs(20);
+        // It is still as ready as it was until the pool has seen that.
+        while pool.status()[0].restarts == 0 {
+            assert!(Instant::now() < late, "the end is seen");
+            smol::Timer::after(Duration::from_millis(5)).await;
+        }
         until(&pool, "a", ServerState::Ready).await;
         let again = pool.client("a").await.expect("it is there again");
         assert!(again.list_tools().await.is_ok());
